@@ -1,0 +1,89 @@
+# make demo    make the environment, build, install, and run the main job on a real table
+# make test    lint, types, import layers, C++ tests and Python tests, in the same environment
+# make wheel   build a wheel and use it outside the checkout
+# make sanitize  C++ tests and a part of pytest under ASan and UBSan
+
+PYTHON ?= python3
+CXX ?= g++
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp bindings -type f)
+CMAKE := $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+JOBS ?= 2
+
+.PHONY: demo test lint types layers test-cpp test-python wheel sanitize tools clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/installed
+	@$(BIN)/hedgerow auto --example breast_cancer
+
+test: lint types layers test-cpp test-python
+
+# ------------------------------------------------------------------------------- environment
+
+tools:
+	@command -v $(PYTHON) >/dev/null || { echo "Hedgerow needs Python 3.11 or newer, and '$(PYTHON)' is not there: install it (Debian: apt-get install python3-venv python3-dev) or set PYTHON=." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Hedgerow needs Python 3.11 or newer, and '$(PYTHON)' is older: install a newer one or set PYTHON=." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Hedgerow needs Python's venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 1; }
+	@$(PYTHON) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || { echo "Hedgerow needs Python's headers to build: install them (Debian: apt-get install python3-dev)." >&2; exit 1; }
+	@command -v $(CXX) >/dev/null || { echo "Hedgerow needs a C++ compiler, and '$(CXX)' is not there: install one (Debian: apt-get install g++) or set CXX=." >&2; exit 1; }
+
+$(VENV)/made: pyproject.toml | tools
+	@echo "Making the environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade "pip>=25.1"
+	@$(PIP) install --group build
+	@touch $@
+
+$(VENV)/installed: $(VENV)/made $(NATIVE) | tools
+	@echo "Building and installing Hedgerow ..."
+	@CXX=$(CXX) $(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/developed: $(VENV)/installed
+	@echo "Installing what the tests need ..."
+	@$(PIP) install --group dev
+	@touch $@
+
+# -------------------------------------------------------------------------------------- test
+
+lint: $(VENV)/developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/developed
+	$(BIN)/mypy
+
+layers: $(VENV)/developed
+	$(BIN)/lint-imports
+
+test-cpp: $(VENV)/developed
+	$(CMAKE) -B build/tests -DHEDGEROW_TESTS=ON -DCMAKE_BUILD_TYPE=Release >/dev/null
+	$(BIN)/cmake --build build/tests
+	$(BIN)/ctest --test-dir build/tests --output-on-failure
+
+test-python: $(VENV)/developed
+	$(BIN)/pytest -n $(JOBS)
+
+# ------------------------------------------------------------------------- wheel, sanitizers
+
+wheel: $(VENV)/developed
+	rm -rf dist build/wheel-check
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+	$(PYTHON) -m venv build/wheel-check
+	build/wheel-check/bin/python -m pip --disable-pip-version-check --quiet install dist/hedgerow-*.whl
+	cd / && $(abspath build/wheel-check)/bin/python -c "import hedgerow, sklearn.datasets as d; m = hedgerow.LinearSVC().fit(*d.load_iris(return_X_y=True)); print(m.certificate_); assert m.certificate_.is_certified"
+	cd / && $(abspath build/wheel-check)/bin/hedgerow auto --example iris --json >/dev/null
+	rm -rf build/wheel-check
+
+sanitize: $(VENV)/developed
+	$(CMAKE) -B build/sanitize -DHEDGEROW_TESTS=ON -DHEDGEROW_SANITIZE=ON -DHEDGEROW_PYTHON=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	HEDGEROW_CORE=$(abspath build/sanitize) $(BIN)/pytest -m sanitize -p no:cacheprovider
+
+clean:
+	rm -rf $(VENV) build dist

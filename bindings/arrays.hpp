@@ -1,0 +1,67 @@
+// NumPy arrays in and out. Arrays come in contiguous, of the very type wanted and without copies;
+// what they hold is checked here once, so that nothing below reads out of bounds.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hedgerow/data/matrix.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hedgerow::bindings {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T, int N>
+using NewArray = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
+
+/// A matrix and the arrays it looks at.
+struct OwnedMatrix {
+  Matrix view;
+  std::vector<nb::ndarray<nb::ro>> owners;
+};
+
+template <class Array>
+auto as_span(const Array& array) {
+  return std::span(array.data(), array.size());
+}
+
+/// An array whose values are still to be written.
+template <class T, int N>
+NewArray<T, N> make_array(const std::size_t (&shape)[N]) {
+  std::size_t size = 1;
+  for (const std::size_t length : shape) size *= length;
+  T* values = new T[size];
+  nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
+  return NewArray<T, N>(values, N, shape, owner);
+}
+
+template <class T>
+NewArray<T, 1> copy_array(std::span<const T> values) {
+  NewArray<T, 1> array = make_array<T, 1>({values.size()});
+  std::copy(values.begin(), values.end(), array.data());
+  return array;
+}
+
+/// ValueError unless the array has `expected` values, one for each of the things named.
+inline void require_length(const char* name, std::size_t got, std::int64_t expected,
+                           const char* things) {
+  if (got == static_cast<std::size_t>(expected)) return;
+  throw nb::value_error((std::string(name) + " has " + std::to_string(got) + " values, but " +
+                         std::to_string(expected) + " are wanted, one for each " + things + ".")
+                            .c_str());
+}
+
+}  // namespace hedgerow::bindings

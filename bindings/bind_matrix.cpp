@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "arrays.hpp"
+
+namespace hedgerow::bindings {
+namespace {
+
+template <class T>
+OwnedMatrix dense(Table<const T> values) {
+  const auto n_rows = static_cast<std::int64_t>(values.shape(0));
+  const auto n_cols = static_cast<std::int64_t>(values.shape(1));
+  return {DenseRows<T>{values.data(), n_rows, n_cols, n_cols}, {nb::ndarray<nb::ro>(values)}};
+}
+
+/// ValueError unless the row bounds ascend from 0 and end within the n_stored values.
+template <class I>
+void require_bounds(std::span<const I> indptr, std::size_t n_stored) {
+  if (indptr.empty() || indptr.front() != 0)
+    throw nb::value_error("indptr does not start with 0: give the row bounds of a CSR matrix.");
+  if (!std::is_sorted(indptr.begin(), indptr.end()))
+    throw nb::value_error("indptr decreases: give the row bounds of a CSR matrix, in order.");
+  if (static_cast<std::size_t>(indptr.back()) > n_stored)
+    throw nb::value_error("indptr ends beyond the stored values: give as many as it announces.");
+}
+
+template <class I>
+void require_columns(std::span<const I> indices, std::int64_t n_cols) {
+  const bool inside = std::all_of(indices.begin(), indices.end(),
+                                  [=](std::int64_t j) { return 0 <= j && j < n_cols; });
+  if (!inside)
+    throw nb::value_error(("indices holds a column outside 0 ... n_cols - 1, and n_cols is " +
+                           std::to_string(n_cols) + ": correct one of the two.")
+                              .c_str());
+}
+
+template <class T, class I>
+OwnedMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
+                std::int64_t n_cols) {
+  {
+    const nb::gil_scoped_release unlocked;
+    require_bounds(as_span(indptr), std::min(values.size(), indices.size()));
+    const auto n_stored = static_cast<std::size_t>(*(indptr.data() + indptr.size() - 1));
+    require_columns(as_span(indices).first(n_stored), n_cols);
+  }
+  const auto n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
+  return {SparseRows<T, I>{values.data(), indices.data(), indptr.data(), n_rows, n_cols},
+          {nb::ndarray<nb::ro>(values), nb::ndarray<nb::ro>(indices),
+           nb::ndarray<nb::ro>(indptr)}};
+}
+
+template <class T, class I>
+void bind_csr(nb::class_<OwnedMatrix>& matrix) {
+  matrix.def_static("csr", &csr<T, I>, "values"_a.noconvert(), "indices"_a.noconvert(),
+                    "indptr"_a.noconvert(), "n_cols"_a);
+}
+
+}  // namespace
+
+void bind_matrix(nb::module_& module) {
+  nb::class_<OwnedMatrix> matrix(module, "Matrix", "Rows of data, dense or sparse; a view.");
+  matrix.def_static("dense", &dense<float>, "array"_a.noconvert());
+  matrix.def_static("dense", &dense<double>, "array"_a.noconvert());
+  bind_csr<float, std::int32_t>(matrix);
+  bind_csr<float, std::int64_t>(matrix);
+  bind_csr<double, std::int32_t>(matrix);
+  bind_csr<double, std::int64_t>(matrix);
+  matrix.def_prop_ro("shape", [](const OwnedMatrix& self) {
+    return nb::make_tuple(n_rows(self.view), n_cols(self.view));
+  });
+}
+
+}  // namespace hedgerow::bindings

@@ -1,0 +1,88 @@
+#include "arrays.hpp"
+#include "hedgerow/solver/dual_coordinate_descent.hpp"
+#include "hedgerow/solver/perceptron.hpp"
+
+namespace hedgerow::bindings {
+namespace {
+
+constexpr const char* kRow = "row of the matrix";
+
+void construct(DualCoordinateDescent* self, const OwnedMatrix& matrix, Vector<const double> y,
+               Vector<const double> upper, Vector<const double> curvature, double rho,
+               bool free_intercept, std::uint64_t seed) {
+  const std::int64_t n = n_rows(matrix.view);
+  require_length("y", y.size(), n, kRow);
+  require_length("upper", upper.size(), n, kRow);
+  require_length("curvature", curvature.size(), n, kRow);
+  const nb::gil_scoped_release unlocked;
+  new (self) DualCoordinateDescent(matrix.view, as_span(y), as_span(upper), as_span(curvature),
+                                   rho, free_intercept, seed);
+}
+
+nb::tuple run(DualCoordinateDescent& self, std::int64_t n_sweeps, double tolerance) {
+  const auto report = [&] {
+    const nb::gil_scoped_release unlocked;
+    return self.run(n_sweeps, tolerance);
+  }();
+  return nb::make_tuple(report.sweeps, report.violation);
+}
+
+void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
+  require_length("alpha", alpha.size(), self.n_points(), kRow);
+  const nb::gil_scoped_release unlocked;
+  self.set_alpha(as_span(alpha));
+}
+
+NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
+  return copy_array<double>(self.alpha());
+}
+
+NewArray<double, 1> copy_w(const DualCoordinateDescent& self) {
+  return copy_array<double>(self.w());
+}
+
+/// ValueError unless every row visited exists.
+void require_rows(std::span<const std::int64_t> order, std::int64_t n_rows) {
+  for (const std::int64_t i : order)
+    if (i < 0 || i >= n_rows)
+      throw nb::value_error(("order visits row " + std::to_string(i) + " of a matrix of " +
+                             std::to_string(n_rows) + ": give rows that exist.")
+                                .c_str());
+}
+
+nb::tuple py_perceptron_pass(const OwnedMatrix& matrix, Vector<const double> y,
+                             Vector<const double> weight, Vector<const std::int64_t> order,
+                             double step, bool fit_intercept, Vector<double> coef,
+                             double intercept) {
+  require_length("y", y.size(), n_rows(matrix.view), kRow);
+  require_length("weight", weight.size(), n_rows(matrix.view), kRow);
+  require_length("coef", coef.size(), n_cols(matrix.view), "column of the matrix");
+  require_rows(as_span(order), n_rows(matrix.view));
+  const std::vector<std::int64_t> mistakes = [&] {
+    const nb::gil_scoped_release unlocked;
+    return perceptron_pass(matrix.view, as_span(y), as_span(weight), as_span(order), step,
+                           fit_intercept, as_span(coef), intercept);
+  }();
+  return nb::make_tuple(copy_array<std::int64_t>(mistakes), intercept);
+}
+
+}  // namespace
+
+void bind_solvers(nb::module_& module) {
+  nb::class_<DualCoordinateDescent>(module, "DualCoordinateDescent",
+                                    "Dual coordinate descent for linear machines.")
+      .def("__init__", &construct, nb::keep_alive<1, 2>(), "matrix"_a, "y"_a.noconvert(),
+           "upper"_a.noconvert(), "curvature"_a.noconvert(), "rho"_a, "free_intercept"_a, "seed"_a)
+      .def("run", &run, "n_sweeps"_a, "tolerance"_a,
+           "Make up to n_sweeps sweeps; the number made and the violation of the last.")
+      .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
+      .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
+      .def_prop_ro("w", &copy_w, nb::rv_policy::move)
+      .def_prop_ro("intercept", &DualCoordinateDescent::intercept);
+  module.def("perceptron_pass", &py_perceptron_pass, "matrix"_a, "y"_a.noconvert(),
+             "weight"_a.noconvert(), "order"_a.noconvert(), "step"_a, "fit_intercept"_a,
+             "coef"_a.noconvert(), "intercept"_a,
+             "One pass; coef is updated in place, mistakes and the new intercept are returned.");
+}
+
+}  // namespace hedgerow::bindings

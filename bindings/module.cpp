@@ -1,0 +1,24 @@
+// The module hedgerow._core: a table of contents.
+#include <nanobind/nanobind.h>
+
+namespace hedgerow::bindings {
+
+void bind_matrix(nanobind::module_& module);   // Matrix
+void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
+void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
+void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
+void bind_machine(nanobind::module_& module);  // instruction sets, cores
+
+}  // namespace hedgerow::bindings
+
+NB_MODULE(_core, module) {
+  using namespace hedgerow::bindings;
+  module.doc() = "The compiled core of Hedgerow: hot loops over arrays that Python has checked.";
+  // A matrix that lives as long as the interpreter, in a cache or a module, is no leak.
+  nanobind::set_leak_warnings(false);
+  bind_matrix(module);
+  bind_algebra(module);
+  bind_solvers(module);
+  bind_random(module);
+  bind_machine(module);
+}

@@ -1,0 +1,118 @@
+// The hot loops as a table of function pointers, one table per instruction set. This header is seen
+// by code compiled for several of them: it holds plain data and no functions.
+#pragma once
+
+#include <cstdint>
+
+#include "hedgerow/data/rows.hpp"
+
+namespace hedgerow {
+
+/// Matrix products and factorisations are cut into square tiles of this order: two of them, as
+/// deep as one stretch of the summation, fit the second-level cache.
+constexpr std::int64_t kTileOrder = 96;
+
+/// The length of a stretch of the summation.
+constexpr std::int64_t kTileDepth = 192;
+
+/// What dual coordinate descent knows of one row, side by side because rows are visited at random.
+struct DualPoint {
+  double alpha;
+  double upper;
+  double curvature;
+  double inverse_diagonal;  ///< 1 / (|x|^2 + rho + curvature), possibly infinite
+  double label;
+};
+
+/// One sweep over `order`; see solver/dual_coordinate_descent.hpp for the mathematics.
+struct DualSweep {
+  DualPoint* points;
+  double* w;
+  const std::int64_t* order;
+  std::int64_t n_order;
+  std::uint8_t* active;  ///< set to 0 for each row that is shrunk
+  double rho;
+  double shift;
+  double label_alpha;    ///< sum of label * alpha, kept up to date
+  double shrink_above;   ///< a row at 0 whose gradient is larger is shrunk
+  double shrink_below;   ///< a row at its upper bound whose gradient is smaller is shrunk
+  double pg_max;         ///< out: largest projected gradient, at least 0
+  double pg_min;         ///< out: smallest projected gradient, at most 0
+  std::int64_t n_shrunk; ///< out
+};
+
+/// One pass of the perceptron over `order`; see solver/perceptron.hpp.
+struct PerceptronPass {
+  const double* y;
+  const double* weight;
+  const std::int64_t* order;
+  std::int64_t n_order;
+  double step;
+  bool fit_intercept;
+  double* coef;
+  double intercept;
+  std::int64_t* mistakes;  ///< out: positions in `order`, room for n_order
+};
+
+template <class Rows>
+struct RowLoops {
+  /// out[(i - begin) * k + c] = coef_c . x_i + intercept_c for begin <= i < end
+  void (*scores)(const Rows& rows, std::int64_t begin, std::int64_t end, std::int64_t k,
+                 const double* coef, const double* intercept, double* out);
+  /// out += sum of v_i x_i over begin <= i < end
+  void (*add_weighted)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
+                       double* out);
+  /// out[i] = |x_i|^2 for begin <= i < end
+  void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
+  void (*dual_sweep)(const Rows& rows, DualSweep& sweep);
+  /// Returns the number of mistakes.
+  std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
+};
+
+template <class T>
+struct DenseLoops : RowLoops<DenseRows<T>> {
+  /// out[(i - begin) * ld + j] = x_ij for begin <= i < end, 0 <= j < n_cols, as float64
+  void (*pack)(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, double* out,
+               std::int64_t ld);
+  /// out[j * ld + r] = x_ij with i = selected[r], for 0 <= r < n_selected, 0 <= j < n_cols
+  void (*pack_transposed)(const DenseRows<T>& rows, const std::int64_t* selected,
+                          std::int64_t n_selected, double* out, std::int64_t ld);
+  /// The first position in values[0 ... n) that is not finite, or -1.
+  std::int64_t (*first_nonfinite)(const T* values, std::int64_t n);
+};
+
+template <class T, class I>
+struct SparseLoops : RowLoops<SparseRows<T, I>> {
+  /// Adds v_i z_i z_i' for the selected rows to the lower triangle of out (row-major, order ld),
+  /// with z_i = (x_i, constant), or x_i if constant is 0.
+  void (*add_outer)(const SparseRows<T, I>& rows, const std::int64_t* selected,
+                    std::int64_t n_selected, const double* v, double constant, double* out,
+                    std::int64_t ld);
+};
+
+struct HotLoops : DenseLoops<float>,
+                  DenseLoops<double>,
+                  SparseLoops<float, std::int32_t>,
+                  SparseLoops<float, std::int64_t>,
+                  SparseLoops<double, std::int32_t>,
+                  SparseLoops<double, std::int64_t> {
+  const char* isa;
+
+  /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
+  void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
+                  std::int64_t lda, const double* b, std::int64_t ldb, double* c,
+                  std::int64_t ldc);
+  /// out[j * ld + r] = in[j * ld + r] * v[r] for 0 <= j < n_rows, 0 <= r < n_cols
+  void (*scale_columns)(std::int64_t n_rows, std::int64_t n_cols, const double* in,
+                        const double* v, double* out, std::int64_t ld);
+  /// A = L L' in place (lower triangle); -1, or the first pivot that is not positive and finite.
+  std::int64_t (*factor)(std::int64_t m, double* a, std::int64_t lda);
+  /// Each row b of B (m rows of length n <= kTileOrder) becomes the x with L x = b, L lower
+  /// triangular.
+  void (*solve_rows)(std::int64_t m, std::int64_t n, const double* l, std::int64_t ldl, double* b,
+                     std::int64_t ldb);
+  /// b becomes the x with L L' x = b.
+  void (*solve_factored)(std::int64_t m, const double* l, double* b);
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "hedgerow/algebra.hpp"
+#include "hedgerow/parallel.hpp"
+#include "tiles.hpp"
+
+namespace hedgerow {
+namespace {
+
+// gram: the selected rows are cut into blocks, each summed into a partial matrix of its own, and
+// the lower triangle of a dense one into stripes of rows; a task is one stripe of one block.
+struct GramPlan {
+  std::vector<std::int64_t> selected;  ///< rows with v_i != 0
+  std::int64_t order;                  ///< of the result
+  Cut blocks;                          ///< of `selected`
+  Cut stripes;                         ///< of the rows of tiles of the result
+};
+
+GramPlan plan_gram(std::span<const double> v, std::int64_t order) {
+  constexpr std::int64_t kMostBlocks = 8, kRowsWorthABlock = 512;
+  constexpr std::int64_t kMostValues = (std::int64_t{128} << 20) / sizeof(double);
+  GramPlan plan{{}, order, {}, {}};
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (v[i] != 0.0) plan.selected.push_back(static_cast<std::int64_t>(i));
+  const auto n = static_cast<std::int64_t>(plan.selected.size());
+  const std::int64_t affordable = kMostValues / std::max<std::int64_t>(order * order, 1);
+  const std::int64_t n_blocks =
+      std::clamp<std::int64_t>(std::min(n / kRowsWorthABlock, affordable), 1, kMostBlocks);
+  plan.blocks = {n, n_blocks};
+  plan.stripes = {n_tiles(order), std::min(n_tiles(order), (2 * kMostBlocks) / n_blocks)};
+  return plan;
+}
+
+/// Rows of a dense matrix packed for the product: transposed, once as they are and once times v.
+class PackedRows {
+ public:
+  explicit PackedRows(std::int64_t order)
+      : plain_(new double[order * kStride]), scaled_(new double[order * kStride]) {}
+
+  template <class T>
+  void pack(const DenseRows<T>& rows, std::span<const std::int64_t> selected,
+            std::span<const double> v, double constant) {
+    const DenseLoops<T>& loops = hot();
+    depth_ = static_cast<std::int64_t>(selected.size());
+    loops.pack_transposed(rows, selected.data(), depth_, plain_.get(), kStride);
+    if (constant != 0.0) std::fill_n(plain_.get() + rows.n_cols * kStride, depth_, constant);
+    double weights[kTileDepth];
+    for (std::int64_t r = 0; r < depth_; ++r) weights[r] = v[selected[r]];
+    const std::int64_t order = rows.n_cols + (constant != 0.0);
+    hot().scale_columns(order, depth_, plain_.get(), weights, scaled_.get(), kStride);
+  }
+
+  /// Adds the product to the rows [begin, end) of the lower triangle of out, and a little above.
+  void add_product(std::int64_t begin, std::int64_t end, double* out, std::int64_t order) const {
+    for (std::int64_t i = begin; i < end; i += kTileOrder)
+      for (std::int64_t j = 0; j <= i; j += kTileOrder)
+        hot().gemm_nt(std::min(kTileOrder, end - i), std::min(kTileOrder, order - j), depth_, 1.0,
+                      scaled_.get() + i * kStride, kStride, plain_.get() + j * kStride, kStride,
+                      out + i * order + j, order);
+  }
+
+ private:
+  static constexpr std::int64_t kStride = PackedTile::kStride;
+  std::unique_ptr<double[]> plain_, scaled_;
+  std::int64_t depth_ = 0;
+};
+
+template <class T>
+void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t block,
+               std::int64_t stripe, std::span<const double> v, double constant, double* out) {
+  const std::int64_t begin = plan.stripes.begin(stripe) * kTileOrder;
+  const std::int64_t end = std::min(plan.stripes.end(stripe) * kTileOrder, plan.order);
+  PackedRows packed(plan.order);
+  const std::span selected(plan.selected);
+  const std::int64_t last = plan.blocks.end(block);
+  for (std::int64_t s = plan.blocks.begin(block); s < last; s += kTileDepth) {
+    packed.pack(rows, selected.subspan(s, std::min(kTileDepth, last - s)), v, constant);
+    packed.add_product(begin, end, out, plan.order);
+  }
+}
+
+template <class T, class I>
+void add_block(const SparseRows<T, I>& rows, const GramPlan& plan, std::int64_t block,
+               std::int64_t stripe, std::span<const double> v, double constant, double* out) {
+  if (stripe > 0) return;
+  const SparseLoops<T, I>& loops = hot();
+  const std::int64_t begin = plan.blocks.begin(block);
+  loops.add_outer(rows, plan.selected.data() + begin, plan.blocks.end(block) - begin, v.data(),
+                  constant, out, plan.order);
+}
+
+/// out = the sum of the partial matrices, the first of which is out itself.
+void add_partials(std::span<const std::vector<double>> partials, std::span<double> out,
+                  int n_threads) {
+  constexpr std::int64_t kRun = 1 << 14;
+  const auto size = static_cast<std::int64_t>(out.size());
+  const Cut runs{size, (size + kRun - 1) / kRun};
+  parallel_for(runs.n_pieces, n_threads, [&](std::int64_t run) {
+    for (const std::vector<double>& partial : partials)
+      for (std::int64_t e = runs.begin(run); e < runs.end(run); ++e) out[e] += partial[e];
+  });
+}
+
+// row_gram
+
+template <class T>
+DenseRows<T> tile_of(const DenseRows<T>& rows, std::int64_t tile) {
+  const std::int64_t begin = tile * kTileOrder;
+  return {rows.values + begin * rows.row_stride, std::min(kTileOrder, rows.n_rows - begin),
+          rows.n_cols, rows.row_stride};
+}
+
+template <class T>
+void row_gram_lower(const DenseRows<T>& rows, double* out, int n_threads) {
+  const std::int64_t n = rows.n_rows;
+  parallel_for(n_tiles(n) * n_tiles(n), n_threads, [&](std::int64_t task) {
+    const std::int64_t i = task / n_tiles(n), j = task % n_tiles(n);
+    if (j > i) return;
+    multiply_rows(tile_of(rows, i), tile_of(rows, j), 1.0,
+                  out + (i * n + j) * kTileOrder, n);
+  });
+}
+
+template <class T, class I>
+void row_gram_lower(const SparseRows<T, I>& rows, double* out, int n_threads) {
+  const RowLoops<SparseRows<T, I>>& loops = hot();
+  constexpr std::int64_t kRowsPerTask = 16;
+  const Cut runs{rows.n_rows, (rows.n_rows + kRowsPerTask - 1) / kRowsPerTask};
+  parallel_for(runs.n_pieces, n_threads, [&](std::int64_t run) {
+    std::vector<double> scattered(static_cast<std::size_t>(rows.n_cols), 0.0);
+    const double no_intercept = 0.0;
+    for (std::int64_t i = runs.begin(run); i < runs.end(run); ++i) {
+      for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p)
+        scattered[rows.indices[p]] = rows.values[p];
+      loops.scores(rows, 0, i + 1, 1, scattered.data(), &no_intercept, out + i * rows.n_rows);
+      for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p) scattered[rows.indices[p]] = 0.0;
+    }
+  });
+}
+
+}  // namespace
+
+void gram(const Matrix& matrix, std::span<const double> v, double constant, std::span<double> out,
+          int n_threads) {
+  const GramPlan plan = plan_gram(v, n_cols(matrix) + (constant != 0.0));
+  std::fill(out.begin(), out.end(), 0.0);
+  std::vector<std::vector<double>> partials(static_cast<std::size_t>(plan.blocks.n_pieces - 1),
+                                            std::vector<double>(out.size(), 0.0));
+  std::visit(
+      [&](const auto& rows) {
+        const std::int64_t n_stripes = plan.stripes.n_pieces;
+        parallel_for(plan.blocks.n_pieces * n_stripes, n_threads, [&](std::int64_t task) {
+          const std::int64_t block = task / n_stripes, stripe = n_stripes - 1 - task % n_stripes;
+          double* sum = block == 0 ? out.data() : partials[block - 1].data();
+          add_block(rows, plan, block, stripe, v, constant, sum);
+        });
+      },
+      matrix);
+  add_partials(partials, out, n_threads);
+  mirror_lower(out.data(), plan.order, n_threads);
+}
+
+void row_gram(const Matrix& matrix, std::span<double> out, int n_threads) {
+  std::fill(out.begin(), out.end(), 0.0);
+  std::visit([&](const auto& rows) { row_gram_lower(rows, out.data(), n_threads); }, matrix);
+  mirror_lower(out.data(), n_rows(matrix), n_threads);
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,60 @@
+// The hot loops, compiled once for each instruction set by loops_<isa>.cpp, which defines
+//
+//   HEDGEROW_LOOPS         the name of the table this makes
+//   HEDGEROW_ISA_NAME      what users call the instruction set
+//   HEDGEROW_VECTOR_BYTES  the width of its vector registers
+//
+// Everything but the table has internal linkage and no header with functions is included: the
+// linker keeps one copy of a shared inline function, and it might be one this CPU cannot run.
+// Sums are taken in an order fixed by the length, so a loop gives the same bits wherever it starts.
+
+#include "hedgerow/hot_loops.hpp"
+
+namespace hedgerow {
+namespace {
+
+using std::int32_t;
+using std::int64_t;
+using std::uint8_t;
+
+#include "vectors.inl"
+#include "rows.inl"
+#include "sweeps.inl"
+#include "tiles.inl"
+
+template <class Rows>
+constexpr RowLoops<Rows> row_loops() {
+  return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
+          perceptron_pass<Rows>};
+}
+
+template <class T>
+constexpr DenseLoops<T> dense_loops() {
+  return {row_loops<DenseRows<T>>(), pack<T>, pack_transposed<T>, first_nonfinite<T>};
+}
+
+template <class T, class I>
+constexpr SparseLoops<T, I> sparse_loops() {
+  return {row_loops<SparseRows<T, I>>(), add_outer<T, I>};
+}
+
+}  // namespace
+
+extern const HotLoops HEDGEROW_LOOPS;
+
+constinit const HotLoops HEDGEROW_LOOPS = {
+    dense_loops<float>(),
+    dense_loops<double>(),
+    sparse_loops<float, int32_t>(),
+    sparse_loops<float, int64_t>(),
+    sparse_loops<double, int32_t>(),
+    sparse_loops<double, int64_t>(),
+    HEDGEROW_ISA_NAME,
+    gemm_nt,
+    scale_columns,
+    factor,
+    solve_rows,
+    solve_factored,
+};
+
+}  // namespace hedgerow

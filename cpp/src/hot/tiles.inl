@@ -1,0 +1,159 @@
+// Dense matrix products and triangular solves on tiles that fit the caches.
+
+// A tile of C is kTileRows x kTileCols vectors of partial sums: with the operands they fill the 16
+// registers of the narrower instruction sets.
+constexpr int64_t kTileRows = 4;
+constexpr int64_t kTileCols = 3;
+
+// Of B, kPanelRows rows of kTileDepth values stay in the first-level cache while A streams past.
+constexpr int64_t kPanelRows = 4 * kTileCols;
+
+// C += alpha A B' for M rows of A and N rows of B.
+template <int M, int N>
+void multiply_tile(int64_t k, double alpha, const double* a, int64_t lda, const double* b,
+                   int64_t ldb, double* c, int64_t ldc) {
+  Doubles sums[M][N] = {};
+  int64_t l = 0;
+  for (; l + kLanes <= k; l += kLanes) {
+    Doubles right[N];
+    for (int j = 0; j < N; ++j) right[j] = load(b + j * ldb + l);
+    for (int i = 0; i < M; ++i) {
+      const Doubles left = load(a + i * lda + l);
+      for (int j = 0; j < N; ++j) sums[i][j] += left * right[j];
+    }
+  }
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+      double total = lane_sum(sums[i][j]);
+      for (int64_t rest = l; rest < k; ++rest) total += a[i * lda + rest] * b[j * ldb + rest];
+      c[i * ldc + j] += alpha * total;
+    }
+}
+
+using MultiplyTile = void (*)(int64_t, double, const double*, int64_t, const double*, int64_t,
+                              double*, int64_t);
+
+constexpr MultiplyTile kMultiplyTile[kTileRows][kTileCols] = {
+    {multiply_tile<1, 1>, multiply_tile<1, 2>, multiply_tile<1, 3>},
+    {multiply_tile<2, 1>, multiply_tile<2, 2>, multiply_tile<2, 3>},
+    {multiply_tile<3, 1>, multiply_tile<3, 2>, multiply_tile<3, 3>},
+    {multiply_tile<4, 1>, multiply_tile<4, 2>, multiply_tile<4, 3>}};
+
+inline int64_t at_most(int64_t limit, int64_t value) { return value < limit ? value : limit; }
+
+// One panel of B, one stretch of the summation.
+inline void multiply_panel(int64_t m, int64_t n, int64_t k, double alpha, const double* a,
+                           int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc) {
+  for (int64_t i = 0; i < m; i += kTileRows) {
+    const MultiplyTile* multiply = kMultiplyTile[at_most(kTileRows, m - i) - 1];
+    for (int64_t j = 0; j < n; j += kTileCols)
+      multiply[at_most(kTileCols, n - j) - 1](k, alpha, a + i * lda, lda, b + j * ldb, ldb,
+                                              c + i * ldc + j, ldc);
+  }
+}
+
+void gemm_nt(int64_t m, int64_t n, int64_t k, double alpha, const double* a, int64_t lda,
+             const double* b, int64_t ldb, double* c, int64_t ldc) {
+  for (int64_t l = 0; l < k; l += kTileDepth)
+    for (int64_t j = 0; j < n; j += kPanelRows)
+      multiply_panel(m, at_most(kPanelRows, n - j), at_most(kTileDepth, k - l), alpha, a + l, lda,
+                     b + j * ldb + l, ldb, c + j, ldc);
+}
+
+template <class T>
+void pack(const DenseRows<T>& rows, int64_t begin, int64_t end, double* out, int64_t ld) {
+  for (int64_t i = begin; i < end; ++i, out += ld) {
+    const DenseRow<T> x = row(rows, i);
+    int64_t j = 0;
+    for (; j + kLanes <= x.size; j += kLanes) store(out + j, load(x.values + j));
+    for (; j < x.size; ++j) out[j] = x.values[j];
+  }
+}
+
+template <class T>
+void pack_transposed(const DenseRows<T>& rows, const int64_t* selected, int64_t n_selected,
+                     double* out, int64_t ld) {
+  int64_t r = 0;
+  for (; r + kLanes <= n_selected; r += kLanes) {
+    const T* x[kLanes];
+    for (int64_t s = 0; s < kLanes; ++s) x[s] = row(rows, selected[r + s]).values;
+    int64_t j = 0;
+    for (; j + kLanes <= rows.n_cols; j += kLanes) {
+      Doubles square[kLanes];
+      for (int64_t s = 0; s < kLanes; ++s) square[s] = load(x[s] + j);
+      transpose(square);
+      for (int64_t s = 0; s < kLanes; ++s) store(out + (j + s) * ld + r, square[s]);
+    }
+    for (; j < rows.n_cols; ++j)
+      for (int64_t s = 0; s < kLanes; ++s) out[j * ld + r + s] = x[s][j];
+  }
+  for (; r < n_selected; ++r) {
+    const T* x = row(rows, selected[r]).values;
+    for (int64_t j = 0; j < rows.n_cols; ++j) out[j * ld + r] = x[j];
+  }
+}
+
+void scale_columns(int64_t n_rows, int64_t n_cols, const double* in, const double* v, double* out,
+                   int64_t ld) {
+  for (int64_t j = 0; j < n_rows; ++j, in += ld, out += ld) {
+    int64_t r = 0;
+    for (; r + kLanes <= n_cols; r += kLanes) store(out + r, load(in + r) * load(v + r));
+    for (; r < n_cols; ++r) out[r] = in[r] * v[r];
+  }
+}
+
+int64_t factor(int64_t m, double* a, int64_t lda) {
+  for (int64_t i = 0; i < m; ++i) {
+    double* left = a + i * lda;
+    for (int64_t j = 0; j < i; ++j)
+      left[j] = (left[j] - dot(DenseRow<double>{a + j * lda, j}, left)) / a[j * lda + j];
+    const double pivot = left[i] - sq_norm(DenseRow<double>{left, i});
+    if (!(pivot > 0.0 && pivot <= __DBL_MAX__)) return i;
+    left[i] = __builtin_sqrt(pivot);
+  }
+  return -1;
+}
+
+// Rows of B are solved for together, one per lane: the recurrence runs along a row, so within one
+// it could not be vectorised. `turned` holds kSolveLanes rows of B, transposed.
+constexpr int64_t kSolveVectors = 8;
+constexpr int64_t kSolveLanes = kSolveVectors * kLanes;
+
+inline void substitute(int64_t n, const double* l, int64_t ldl,
+                       Doubles (&turned)[kTileOrder][kSolveVectors]) {
+  for (int64_t j = 0; j < n; ++j) {
+    Doubles rest[kSolveVectors];
+    for (int64_t s = 0; s < kSolveVectors; ++s) rest[s] = turned[j][s];
+    for (int64_t p = 0; p < j; ++p) {
+      const Doubles scale = broadcast(l[j * ldl + p]);
+      for (int64_t s = 0; s < kSolveVectors; ++s) rest[s] -= scale * turned[p][s];
+    }
+    const Doubles pivot = broadcast(l[j * ldl + j]);
+    for (int64_t s = 0; s < kSolveVectors; ++s) turned[j][s] = rest[s] / pivot;
+  }
+}
+
+void solve_rows(int64_t m, int64_t n, const double* l, int64_t ldl, double* b, int64_t ldb) {
+  for (int64_t begin = 0; begin < m; begin += kSolveLanes, b += kSolveLanes * ldb) {
+    const int64_t n_rows = at_most(kSolveLanes, m - begin);
+    Doubles turned[kTileOrder][kSolveVectors];
+    if (n_rows < kSolveLanes) __builtin_memset(turned, 0, sizeof turned);
+    for (int64_t r = 0; r < n_rows; ++r)
+      for (int64_t j = 0; j < n; ++j) turned[j][r / kLanes][r % kLanes] = b[r * ldb + j];
+    substitute(n, l, ldl, turned);
+    for (int64_t r = 0; r < n_rows; ++r)
+      for (int64_t j = 0; j < n; ++j) b[r * ldb + j] = turned[j][r / kLanes][r % kLanes];
+  }
+}
+
+void solve_factored(int64_t m, const double* l, double* b) {
+  for (int64_t i = 0; i < m; ++i) {
+    const double* left = l + i * m;
+    b[i] = (b[i] - dot(DenseRow<double>{left, i}, b)) / left[i];
+  }
+  for (int64_t i = m; i-- > 0;) {
+    const double* left = l + i * m;
+    b[i] /= left[i];
+    add(DenseRow<double>{left, i}, -b[i], b);
+  }
+}

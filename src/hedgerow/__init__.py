@@ -1,0 +1,96 @@
+"""Support vector machines and ensembles that end with a proof.
+
+Every public name can be imported from here; each is loaded when it is first used::
+
+    from hedgerow import LinearSVC
+    model = LinearSVC(C=1.0).fit(X, y)
+    print(model.certificate_)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
+    from hedgerow.certificates import Certificate, certify
+    from hedgerow.errors import (
+        DataError,
+        DataTypeError,
+        FileAccessError,
+        FileFormatError,
+        HedgerowError,
+        ModelFormatError,
+        NotCertifiedWarning,
+        ParameterError,
+    )
+    from hedgerow.io import Table, read_table
+    from hedgerow.linear import (
+        AveragedPerceptron,
+        Hyperplane,
+        KernelPerceptron,
+        LinearSVC,
+        Perceptron,
+        VotedPerceptron,
+    )
+    from hedgerow.persist import load, save
+    from hedgerow.problems import LinearProblem
+    from hedgerow.solvers import Settings, Solution, solve
+
+_HOMES = {
+    "auto": ["AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
+    "certificates": ["Certificate", "certify"],
+    "errors": [
+        "DataError",
+        "DataTypeError",
+        "FileAccessError",
+        "FileFormatError",
+        "HedgerowError",
+        "ModelFormatError",
+        "NotCertifiedWarning",
+        "ParameterError",
+    ],
+    "io": ["Table", "read_table"],
+    "linear": [
+        "AveragedPerceptron",
+        "Hyperplane",
+        "KernelPerceptron",
+        "LinearSVC",
+        "Perceptron",
+        "VotedPerceptron",
+    ],
+    "persist": ["load", "save"],
+    "problems": ["LinearProblem"],
+    "solvers": ["Settings", "Solution", "solve"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - the names above, once
+    "__version__",
+    *_HOME_OF,
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module it lives in."""
+    if name not in _HOME_OF:
+        msg = f"module 'hedgerow' has no attribute {name!r}"
+        raise AttributeError(msg)
+    try:
+        module = importlib.import_module(f"hedgerow.{_HOME_OF[name]}")
+    except ImportError as error:
+        if error.name == "hedgerow._core":
+            error.add_note(
+                "Hedgerow's compiled core is missing: run 'make demo' in the checkout, or 'pip install .'"
+            )
+        raise
+    value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

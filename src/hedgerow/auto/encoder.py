@@ -1,0 +1,252 @@
+"""A table as a matrix of numbers: scaled columns, and one column of 0 and 1 for each text."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from hedgerow._state import stateful
+from hedgerow._validation import check_fitted, check_parameters, one_of
+from hedgerow.auto.columns import Columns, as_columns
+from hedgerow.auto.matching import match_columns
+from hedgerow.errors import ParameterError
+
+__all__ = ["TableEncoder"]
+
+_SPARSE_WIDTH = 64
+_SPARSE_SHARE = 0.25
+
+
+@stateful("is_text_", "fill_", "center_", "spread_", "categories_", "scaling_", "sparse_output_")
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a table of numbers and text into a matrix that a linear machine can use.
+
+    Missing numbers become the mean of their column. Text becomes one column of 0 and 1 for each
+    value seen in fit; a missing value, or one not seen in fit, is 0 in all of them.
+
+    Parameters
+    ----------
+    scale : {"auto", "standard", "maxabs", None}, default="auto"
+        "standard" gives columns of numbers mean 0 and standard deviation 1; "maxabs" divides them
+        by their largest absolute value, which keeps zeros; None leaves them. "auto" is "maxabs"
+        for a sparse matrix and "standard" otherwise. A constant column is never divided by 0.
+
+    Attributes
+    ----------
+    is_text_ : ndarray of bool
+        For every input column whether it is text.
+    fill_, center_, spread_ : ndarray of float64
+        For every column of numbers: what stands for a missing value, what is subtracted, and by
+        what is divided.
+    categories_ : list of ndarray
+        For every column of text the values seen, sorted.
+    scaling_ : str or None
+        The scaling that "auto" chose, or the one asked for.
+    sparse_output_ : bool
+        Whether the matrix is CSR: if the input is, or if text makes it wide and mostly zero.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow import TableEncoder
+    >>> table = {"size": [1.0, 3.0], "colour": ["red", "blue"]}
+    >>> TableEncoder().fit_transform(table)
+    array([[-1.,  0.,  1.],
+           [ 1.,  1.,  0.]])
+    """
+
+    def __init__(self, scale: str | None = "auto") -> None:
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Learn means, spreads and text values.
+
+        Parameters
+        ----------
+        X : Table, mapping, dataframe, 2-D array or sparse matrix
+            The rows.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        check_parameters(self, {"scale": one_of("auto", "standard", "maxabs", None)})
+        columns = as_columns(X)
+        self._remember(columns)
+        self.scaling_ = self._choose_scaling(columns)
+        self._learn_numbers(columns.numbers)
+        self.categories_ = [_sorted_values(text) for text in columns.texts]
+        self.sparse_output_ = sp.issparse(columns.numbers) or self._is_mostly_zero()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the matrix of a table with the columns of fit, in any order.
+
+        Parameters
+        ----------
+        X : Table, mapping, dataframe, 2-D array or sparse matrix
+            The rows; columns that fit did not see are left out.
+
+        Returns
+        -------
+        ndarray or csr_matrix of float64
+            First the columns of numbers, then those made of text.
+        """
+        check_fitted(self)
+        columns = self._matched(as_columns(X))
+        numbers = self._scaled(columns.numbers)
+        rows, places = self._ones(columns)
+        n_rows, n_numbers = numbers.shape
+        if self.sparse_output_:
+            shape = (n_rows, self._width() - n_numbers)
+            ones = sp.csr_matrix((np.ones(len(rows)), (rows, places)), shape=shape)
+            return sp.csr_matrix(sp.hstack([sp.csr_matrix(numbers), ones], format="csr"))
+        matrix = np.zeros((n_rows, self._width()))
+        matrix[:, :n_numbers] = numbers
+        matrix[rows, n_numbers + places] = 1.0
+        return matrix
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of the matrix; text gives ``column=value``."""
+        check_fitted(self)
+        names = self._names() if input_features is None else tuple(map(str, input_features))
+        labels = names or [f"x{j}" for j in range(self.n_features_in_)]
+        numbers = [label for label, text in zip(labels, self.is_text_, strict=True) if not text]
+        texts = [label for label, text in zip(labels, self.is_text_, strict=True) if text]
+        made = [
+            f"{label}={value}"
+            for label, values in zip(texts, self.categories_, strict=True)
+            for value in values
+        ]
+        return np.array([*numbers, *made], dtype=object)
+
+    def notes(self, X: Any) -> tuple[str, ...]:
+        """Say in sentences what :meth:`transform` will leave out of a table."""
+        check_fitted(self)
+        columns = as_columns(X)
+        matched = self._matched(columns)
+        labels = [matched.label(int(j)) for j in np.flatnonzero(self.is_text_)]
+        parts = zip(labels, matched.texts, self.categories_, strict=True)
+        unseen = [_unseen_note(label, text, known) for label, text, known in parts]
+        return tuple(note for note in (_extra_note(columns, matched), *unseen) if note)
+
+    # ------------------------------------------------------------------------------------- fit
+
+    def _remember(self, columns: Columns) -> None:
+        """Keep what is needed to know the columns again."""
+        self.is_text_ = columns.is_text
+        self.n_features_in_ = columns.shape[1]
+        if columns.names is not None:
+            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _choose_scaling(self, columns: Columns) -> str | None:
+        is_sparse = sp.issparse(columns.numbers)
+        if self.scale == "auto":
+            return "maxabs" if is_sparse else "standard"
+        if self.scale == "standard" and is_sparse:
+            msg = "scale='standard' would fill the zeros of a sparse matrix; use scale='maxabs'"
+            raise ParameterError(msg)
+        return self.scale
+
+    def _learn_numbers(self, numbers: Any) -> None:
+        """Set fill, center and spread of the columns of numbers."""
+        low, high, mean = _sparse_summary(numbers) if sp.issparse(numbers) else _summary(numbers)
+        self.fill_ = mean
+        self.center_ = np.zeros_like(mean)
+        self.spread_ = np.ones_like(mean)
+        if self.scaling_ == "maxabs":
+            self.spread_ = np.maximum(np.abs(low), np.abs(high))
+        elif self.scaling_ == "standard":
+            self.center_ = mean
+            self.spread_ = np.where(np.isnan(numbers), mean, numbers).std(axis=0)
+        # Rounding gives a constant column a tiny spread, so equality of the extremes decides.
+        self.spread_[(self.spread_ == 0) | ((low == high) & (self.scaling_ == "standard"))] = 1.0
+
+    def _is_mostly_zero(self) -> bool:
+        width = self._width()
+        share = self.n_features_in_ / max(width, 1)
+        return width >= _SPARSE_WIDTH and share < _SPARSE_SHARE
+
+    def _width(self) -> int:
+        return len(self.fill_) + sum(len(values) for values in self.categories_)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    # ------------------------------------------------------------------------------- transform
+
+    def _matched(self, columns: Columns) -> Columns:
+        return match_columns(columns, self._names(), self.is_text_)
+
+    def _scaled(self, numbers: Any) -> Any:
+        """Return the columns of numbers filled and scaled, CSR if they are and may stay so."""
+        if sp.issparse(numbers) and self.sparse_output_:
+            data = numbers.data / self.spread_[numbers.indices]
+            return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
+        dense = numbers.toarray() if sp.issparse(numbers) else numbers
+        return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
+
+    def _ones(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return row and place of every 1 in the part of the matrix that is made of text."""
+        rows, places, offset = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+        for text, known in zip(columns.texts, self.categories_, strict=True):
+            codes = _codes(text, known)
+            seen = np.flatnonzero(codes >= 0)
+            rows.append(seen)
+            places.append(offset + codes[seen])
+            offset += len(known)
+        return np.concatenate(rows), np.concatenate(places)
+
+
+def _summary(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Return smallest, largest and mean value of each column, 0 for a column without values."""
+    n_present = np.count_nonzero(~np.isnan(numbers), axis=0)
+    low = np.nan_to_num(np.fmin.reduce(numbers, axis=0))
+    high = np.nan_to_num(np.fmax.reduce(numbers, axis=0))
+    mean = np.nansum(numbers, axis=0) / np.maximum(n_present, 1)
+    return low, high, np.clip(mean, low, high)
+
+
+def _sparse_summary(numbers: sp.csr_matrix) -> tuple[NDArray[np.float64], ...]:
+    low, high = numbers.min(axis=0).toarray().ravel(), numbers.max(axis=0).toarray().ravel()
+    return low, high, np.asarray(numbers.mean(axis=0)).ravel()
+
+
+def _sorted_values(text: NDArray[np.object_]) -> NDArray[np.object_]:
+    return np.array(sorted({value for value in text if value is not None}), dtype=object)
+
+
+def _codes(text: NDArray[np.object_], known: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return the position of each value among the known ones, -1 for none of them."""
+    position = {value: code for code, value in enumerate(known)}
+    return np.fromiter((position.get(value, -1) for value in text), np.int64, len(text))
+
+
+def _unseen_note(label: str, text: NDArray[np.object_], known: NDArray[np.object_]) -> str | None:
+    unseen = [value for value in text if value is not None and value not in set(known)]
+    if not unseen:
+        return None
+    examples = ", ".join(repr(value) for value in sorted(set(unseen))[:3])
+    cells = "1 cell" if len(unseen) == 1 else f"{len(unseen)} cells"
+    return f"Column {label!r} has {cells} with text not seen in training, taken as missing: {examples}."
+
+
+def _extra_note(columns: Columns, matched: Columns) -> str | None:
+    if columns.names is None or matched.names is None:
+        return None
+    extra = [name for name in columns.names if name not in set(matched.names)]
+    if not extra:
+        return None
+    shown = ", ".join(map(repr, extra[:5])) + (", ..." if len(extra) > 5 else "")
+    return f"Not used, because the model was not trained on it: {shown}."

@@ -1,0 +1,75 @@
+"""The columns of a new table, put into the order and kinds of the table a model was fitted on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.auto.columns import Columns, columns_of
+from hedgerow.errors import DataError
+from hedgerow.io.table import missing_mask
+
+__all__ = ["match_columns"]
+
+Names = tuple[str, ...] | None
+
+
+def match_columns(columns: Columns, names: Names, is_text: NDArray[np.bool_]) -> Columns:
+    """Return the columns with the given names and kinds; columns without names go by position.
+
+    Raises
+    ------
+    DataError
+        A column is missing, or holds numbers where there was text or text where there were numbers.
+    """
+    order = _order(columns, names, len(is_text))
+    if order == list(range(columns.shape[1])) and np.array_equal(columns.is_text, is_text):
+        return columns
+    values = [_of_kind(columns, j, want) for j, want in zip(order, is_text, strict=True)]
+    return columns_of(values, names)
+
+
+def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
+    """Return for every column of fit where it is now."""
+    if names is None or columns.names is None:
+        if columns.shape[1] != n_seen:
+            msg = (
+                f"X has {columns.shape[1]} features, but the model is expecting {n_seen} features as "
+                "input; give the columns it was fitted on"
+            )
+            raise DataError(msg)
+        return list(range(n_seen))
+    places = {name: j for j, name in enumerate(columns.names)}
+    missing = [name for name in names if name not in places]
+    if missing:
+        new = [name for name in columns.names if name not in set(names)]
+        has = f" and has {_some(new)} that it was not fitted on" if new else ""
+        msg = f"X lacks {_some(missing)} that the model was fitted on{has}; add or rename columns"
+        raise DataError(msg)
+    return [places[name] for name in names]
+
+
+def _of_kind(columns: Columns, j: int, want_text: bool) -> NDArray[Any]:
+    """Return a column if it is of the kind wanted; without any value it is of either kind."""
+    values = columns.values(j)
+    if columns.is_text[j] == want_text:
+        return values
+    missing = missing_mask(values)
+    if missing.all():
+        return np.full(len(values), None if want_text else np.nan, dtype=object if want_text else float)
+    row = int(np.flatnonzero(~missing)[0])
+    held, holds = ("text", "numbers") if want_text else ("numbers", "text")
+    msg = (
+        f"column {columns.label(j)!r} held {held} when the model was fitted and holds {holds} now "
+        f"({values[row]!r} at row {row}); give {held}"
+    )
+    raise DataError(msg)
+
+
+def _some(names: list[str], limit: int = 5) -> str:
+    """Return up to ``limit`` quoted names after the word column."""
+    word = "column" if len(names) == 1 else "columns"
+    shown = ", ".join(map(repr, names[:limit]))
+    return f"{word} {shown}" if len(names) <= limit else f"{word} {shown} and {len(names) - limit} more"

@@ -1,0 +1,113 @@
+"""A classifier for whole tables: encoder and learner in one model that can be saved."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from hedgerow._state import stateful
+from hedgerow._validation import check_fitted
+from hedgerow.auto.encoder import TableEncoder
+from hedgerow.io import Table
+from hedgerow.linear import LinearSVC
+
+__all__ = ["TableClassifier"]
+
+
+@stateful("encoder_", "learner_", "classes_", "target_")
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """Encode a table and classify its rows.
+
+    Parameters
+    ----------
+    learner : classifier, default=None
+        What is fitted on the encoded table; None is ``LinearSVC()``. It is cloned, not changed.
+    scale : {"auto", "standard", "maxabs", None}, default="auto"
+        How columns of numbers are scaled; see :class:`TableEncoder`.
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+        The fitted encoder.
+    learner_ : classifier
+        The fitted learner.
+    classes_ : ndarray
+        The labels, sorted.
+    target_ : str, int or None
+        The column the labels came from, if that is known: its name, or its position in a file
+        without a header.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow import TableClassifier
+    >>> table = {"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", "red", "blue", "red"]}
+    >>> model = TableClassifier().fit(table, ["small", "small", "large", "large"])
+    >>> model.predict({"size": [7.0], "colour": ["green"]}).tolist()
+    ['large']
+    """
+
+    def __init__(self, learner: Any = None, scale: str | None = "auto") -> None:
+        self.learner = learner
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the encoder, then the learner.
+
+        Parameters
+        ----------
+        X : Table, mapping, dataframe, 2-D array or sparse matrix
+            The rows.
+        y : array of labels, optional
+            Not needed if X is a Table with labels.
+
+        Returns
+        -------
+        TableClassifier
+            Itself.
+        """
+        labels = X.y if y is None and isinstance(X, Table) else y
+        learner = LinearSVC() if self.learner is None else clone(self.learner)
+        self.encoder_ = TableEncoder(self.scale)
+        self.learner_ = learner.fit(self.encoder_.fit_transform(X), labels)
+        self.classes_ = self.learner_.classes_
+        self.target_ = X.target if isinstance(X, Table) else getattr(y, "name", None)
+        self._remember_columns()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row."""
+        return np.asarray(self.learner_.predict(self._encoded(X)))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
+        return np.asarray(self.learner_.decision_function(self._encoded(X)))
+
+    def notes(self, X: Any) -> tuple[str, ...]:
+        """Say in sentences what a prediction for this table will leave out."""
+        check_fitted(self)
+        return self.encoder_.notes(X)
+
+    def _encoded(self, X: Any) -> Any:
+        check_fitted(self)
+        return self.encoder_.transform(X)
+
+    def _remember_columns(self) -> None:
+        self.n_features_in_ = self.encoder_.n_features_in_
+        names = getattr(self.encoder_, "feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input, text and missing values are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,72 @@
+"""What can go wrong, as types a user can catch.
+
+Every error is a :class:`HedgerowError` and also the built-in type a caller would expect, so that
+both ``except hedgerow.HedgerowError`` and ``except ValueError`` work.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "DataError",
+    "DataTypeError",
+    "FileAccessError",
+    "FileFormatError",
+    "HedgerowError",
+    "ModelFormatError",
+    "NotCertifiedWarning",
+    "ParameterError",
+]
+
+
+class HedgerowError(Exception):
+    """Base class of every error Hedgerow raises on purpose."""
+
+
+class DataError(HedgerowError, ValueError):
+    """The data cannot be used: the message says what, where, and what to do."""
+
+
+class DataTypeError(DataError, TypeError):
+    """The data are of a kind that is not understood at all."""
+
+
+class ParameterError(HedgerowError, ValueError):
+    """A parameter has a value it cannot have, or contradicts another one."""
+
+
+class FileAccessError(HedgerowError, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class FileFormatError(DataError):
+    """A file was read but a line of it makes no sense.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    line : int or None
+        The line, counted from 1.
+    """
+
+    def __init__(self, path: str | Path, line: int | None, problem: str) -> None:
+        self.path = Path(path)
+        self.line = line
+        self.problem = problem
+        where = f"{path}, line {line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> tuple[type[FileFormatError], tuple[Path, int | None, str]]:
+        return type(self), (self.path, self.line, self.problem)
+
+
+class ModelFormatError(HedgerowError, ValueError):
+    """A model file is damaged, incomplete, or not a Hedgerow model."""
+
+
+class NotCertifiedWarning(ConvergenceWarning):
+    """A fit ended above its tolerance; the message carries the gap it reached."""

@@ -1,0 +1,65 @@
+"""What a cell of a CSV file can be: missing, a number, or text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["is_missing", "is_number", "labels_of", "numbers_of", "whole_where_possible"]
+
+_MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
+_LARGEST_EXACT = 2.0**53
+
+
+def is_missing(cell: str) -> bool:
+    """Say whether a stripped cell stands for a missing value."""
+    return cell in _MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Say whether a stripped cell is a number."""
+    try:
+        _number(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the cells as numbers, NaN where missing, or None if some cell is text."""
+    try:
+        # Cells repeat far more often than not, and looking one up is cheaper than parsing it.
+        values = {cell: _number_or_nan(cell.strip()) for cell in set(cells)}
+    except ValueError:
+        return None
+    return np.fromiter(map(values.__getitem__, cells), np.float64, len(cells))
+
+
+def _number_or_nan(cell: str) -> float:
+    return math.nan if cell in _MISSING else _number(cell)
+
+
+def _number(cell: str) -> float:
+    """Return what the cell says; Python's 1_000 is not a number in a file."""
+    if "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
+
+
+def labels_of(cells: NDArray[np.object_], *, as_text: bool) -> NDArray[Any]:
+    """Return labels as whole numbers if all are, else as numbers if all are, else as text."""
+    values, codes = np.unique(cells.astype(str), return_inverse=True)
+    if as_text or not all(is_number(value) for value in values):
+        return values[codes]
+    return whole_where_possible(np.array([float(value) for value in values]))[codes]
+
+
+def whole_where_possible(numbers: NDArray[np.float64]) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return the numbers as integers if all are whole and small enough to be exact."""
+    if np.all((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST_EXACT)):
+        return numbers.astype(np.int64)
+    return numbers

@@ -1,0 +1,91 @@
+"""read_table: find out what a file is, and read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from hedgerow.errors import ParameterError
+from hedgerow.io.csv_file import CsvRequest, read_csv
+from hedgerow.io.libsvm_file import read_libsvm
+from hedgerow.io.source import Source
+from hedgerow.io.table import Table
+
+__all__ = ["read_table"]
+
+_FORMATS = ("auto", "csv", "libsvm")
+_N_SAMPLED_LINES = 100
+_LIBSVM_LINE = re.compile(rb"[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:,;]+)+\s*(#.*)?")
+
+
+def read_table(
+    path: str | Path,
+    *,
+    target: str | int | None = None,
+    format: str = "auto",  # noqa: A002 - the word a user would look for
+    n_features: int | None = None,
+    text_columns: Collection[str] = (),
+    require_target: bool = True,
+) -> Table:
+    """Read a CSV or LIBSVM file, plain or compressed by gzip or bzip2.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; "-" is standard input.
+    target : str or int, optional
+        The column with the labels: its name, or its position from 0 (negative: from the end), also
+        written as text. In a LIBSVM file the labels are where they are, and none is given.
+    format : {"auto", "csv", "libsvm"}
+        "auto" looks at the first lines.
+    n_features : int, optional
+        How many features a LIBSVM file has, where its last columns may be empty. In a CSV file
+        without a header it tells, with ``require_target=False``, whether the target is there.
+    text_columns : collection of str
+        Columns, the target among them, to read as text even if every cell is a number.
+    require_target : bool
+        Whether a CSV file without the target column is an error; if not, ``y`` is None.
+
+    Returns
+    -------
+    Table
+        Features, labels, and notes about what was inferred.
+
+    Raises
+    ------
+    FileAccessError
+        The file cannot be opened.
+    FileFormatError
+        A line of it cannot be understood; the message names the line.
+
+    Notes
+    -----
+    CSV: cells are separated by comma, semicolon or tab, whichever fits the first lines, may be
+    quoted, and lose the white space around them. Empty cells and NA, N/A, nan, NaN, null and ? are
+    missing values. A column is numeric if every other cell is a number, else text. Encoding: UTF-8.
+    LIBSVM: indices count from 1, or from 0 if an index 0 is found.
+    """
+    if format not in _FORMATS:
+        msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
+        raise ParameterError(msg)
+    source = Source(path)
+    head = source.head(_N_SAMPLED_LINES)
+    if format == "libsvm" or (format == "auto" and _looks_like_libsvm(head)):
+        if target is not None:
+            msg = (
+                f"target={target!r} cannot be chosen in {source.path}: a LIBSVM file has its "
+                "labels at the start of each line; leave target out"
+            )
+            raise ParameterError(msg)
+        return read_libsvm(source, n_features)
+    request = CsvRequest(target, require_target, n_features, frozenset(text_columns))
+    return read_csv(source, head, request)
+
+
+def _looks_like_libsvm(head: list[bytes]) -> bool:
+    """Say whether most lines are a label and index:value pairs."""
+    lines = [line.strip() for line in head]
+    lines = [line for line in lines if line and not line.startswith(b"#")]
+    n_like = sum(_LIBSVM_LINE.fullmatch(line) is not None for line in lines)
+    return 2 * n_like > len(lines)

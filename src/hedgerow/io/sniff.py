@@ -1,0 +1,68 @@
+"""How a CSV file is written, inferred from its first lines."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+
+from hedgerow.io.cells import is_missing, is_number
+
+__all__ = ["Layout", "sniff_layout"]
+
+# In this order where several fit: a decimal comma must not win against the semicolon around it.
+_DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the cells of a CSV file are separated, and whether its first line names the columns."""
+
+    delimiter: str
+    has_header: bool
+
+    def note(self) -> str:
+        """Say in one sentence what was inferred."""
+        header = "the first line names the columns" if self.has_header else "no header line"
+        return f"CSV, cells separated by {_DELIMITERS[self.delimiter]}, {header}."
+
+
+def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:
+    """Infer the layout from the first lines; a target found in the first one makes it a header."""
+    lines = [line.decode("utf-8", errors="replace") for line in head]
+    delimiter = max(_DELIMITERS, key=lambda candidate: _regularity(lines, candidate))
+    rows = _rows(lines, delimiter)
+    return Layout(delimiter, bool(rows) and (target in rows[0] or _is_header(rows[0], rows[1:])))
+
+
+def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the stripped cells of the lines that are not empty."""
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    return [[cell.strip() for cell in row] for row in rows if row]
+
+
+def _regularity(lines: list[str], delimiter: str) -> float:
+    """Return the share of rows that have the commonest number of cells; 0 if that is one."""
+    widths = Counter(len(row) for row in _rows(lines, delimiter))
+    if not widths:
+        return 0.0
+    width, count = widths.most_common(1)[0]
+    return count / widths.total() if width > 1 else 0.0
+
+
+def _is_header(first: list[str], rest: list[list[str]]) -> bool:
+    """Say whether the first row names columns instead of holding values.
+
+    Names are different texts. They stand above numbers, or are texts that never come again.
+    """
+    if any(is_number(cell) or (cell and is_missing(cell)) for cell in first):
+        return False
+    if len(set(first)) < len(first):
+        return False
+    rest = [row for row in rest if len(row) == len(first)]
+    columns = [
+        [cell for cell in column if not is_missing(cell)] for column in zip(*rest, strict=True)
+    ]
+    if any(column and all(is_number(cell) for cell in column) for column in columns):
+        return True
+    return all(name not in column for name, column in zip(first, columns, strict=False))

@@ -1,0 +1,94 @@
+"""The bytes of a file, decompressed, from the start as often as needed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from hedgerow.errors import FileAccessError, FileFormatError
+
+__all__ = ["DAMAGE", "Source"]
+
+DAMAGE = (EOFError, OSError, zlib.error)
+"""What the decompressors raise in the middle of a file that is cut short or altered."""
+
+_DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Source:
+    """A readable file; "-" is standard input, which is kept in memory to be read again."""
+
+    def __init__(self, path: str | Path) -> None:
+        from_stdin = str(path) == "-"
+        self.path = Path("standard input") if from_stdin else Path(path)
+        self._memory = sys.stdin.buffer.read() if from_stdin else None
+
+    def open(self) -> BinaryIO:
+        """Return the decompressed bytes from the start, without a byte order mark."""
+        stream = self._open_plain()
+        magic = stream.read(3)
+        stream.seek(0)
+        for start, decompress in _DECOMPRESSORS.items():
+            if magic.startswith(start):
+                stream = decompress(self._reopen(stream))
+        return _without_byte_order_mark(stream)
+
+    def head(self, n_lines: int) -> list[bytes]:
+        """Return the first lines; damage is left to be found when the whole file is read."""
+        lines: list[bytes] = []
+        with self.open() as stream:
+            try:
+                lines.extend(islice(stream, n_lines))
+            except DAMAGE:
+                return lines
+        return lines
+
+    def damaged(self, line: int) -> FileFormatError:
+        """Return the error for compressed data that break off in a line."""
+        problem = "the compressed data are damaged or cut short; copy or compress the file again"
+        return FileFormatError(self.path, line, problem)
+
+    def _open_plain(self) -> BinaryIO:
+        if self._memory is not None:
+            return io.BytesIO(self._memory)
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise FileAccessError(f"cannot read {self.path}: {_reason(error)}") from error
+
+    def _reopen(self, plain: BinaryIO) -> BinaryIO | Path:
+        """Return what a decompressor shall open; given a path, it also closes the file."""
+        if self._memory is not None:
+            return plain
+        plain.close()
+        return self.path
+
+
+def _without_byte_order_mark(stream: BinaryIO) -> BinaryIO:
+    """Step over a byte order mark, if the bytes start with one."""
+    try:
+        marked = stream.read(3) == _BYTE_ORDER_MARK
+        if not marked:
+            stream.seek(0)
+    except DAMAGE:
+        stream.seek(0)
+    return stream
+
+
+def _reason(error: OSError) -> str:
+    """Say why a file cannot be opened, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file; check its name and folder"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder; name a file in it"
+    if isinstance(error, PermissionError):
+        return "permission is denied; ask its owner or copy it to where you may read"
+    return f"{error.strerror or error}; check the disk and the name"

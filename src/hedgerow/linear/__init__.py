@@ -1,0 +1,17 @@
+"""Hyperplanes, perceptrons and linear support vector machines."""
+
+from hedgerow.linear.averaged_perceptron import AveragedPerceptron
+from hedgerow.linear.geometry import Hyperplane
+from hedgerow.linear.kernel_perceptron import KernelPerceptron
+from hedgerow.linear.perceptron import Perceptron
+from hedgerow.linear.svc import LinearSVC
+from hedgerow.linear.voted_perceptron import VotedPerceptron
+
+__all__ = [
+    "AveragedPerceptron",
+    "Hyperplane",
+    "KernelPerceptron",
+    "LinearSVC",
+    "Perceptron",
+    "VotedPerceptron",
+]

@@ -1,0 +1,237 @@
+"""What the perceptrons share: the rules of their parameters, their reports and predictions."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from hedgerow import _core
+from hedgerow._targets import labels_from_scores, one_vs_rest_signs
+from hedgerow._validation import (
+    Rule,
+    TrainingData,
+    check_n_threads,
+    check_prediction_data,
+    check_seed,
+    real_number,
+    true_or_false,
+    whole_number,
+)
+from hedgerow.linear._planes import Planes
+from hedgerow.linear._rosenblatt import (
+    BinaryProblem,
+    LinearLearner,
+    OnPass,
+    Run,
+    Schedule,
+    for_each_problem,
+    train,
+)
+
+__all__ = ["RULES", "LinearPerceptronBase", "PerceptronBase", "problems_of"]
+
+Vector = NDArray[np.float64]
+
+
+def _real_number_or_none(value: Any) -> str | None:
+    """Allow None and finite numbers that are not negative."""
+    expected = None if value is None else real_number(0.0)(value)
+    return None if expected is None else f"None or {expected}"
+
+
+def _class_weight(value: Any) -> str | None:
+    """Allow what ``class_weight`` may be."""
+    fine = (
+        value is None
+        or isinstance(value, Mapping)
+        or (isinstance(value, str) and value == "balanced")
+    )
+    return None if fine else "None, 'balanced' or a dictionary of label: weight"
+
+
+RULES: dict[str, Rule] = {
+    "fit_intercept": true_or_false,
+    "max_iter": whole_number(1),
+    "tol": _real_number_or_none,
+    "shuffle": true_or_false,
+    "verbose": whole_number(0),
+    "eta0": real_number(0.0, open_low=True),
+    "n_iter_no_change": whole_number(1),
+    "class_weight": _class_weight,
+}
+"""The rules of the parameters that every perceptron has."""
+
+
+def problems_of(
+    data: TrainingData, held_out: NDArray[np.int64] | None = None
+) -> list[BinaryProblem]:
+    """Return the one-vs-rest problems of the data; rows of weight zero are in none of them."""
+    held_out = np.empty(0, np.int64) if held_out is None else held_out
+    learns = data.sample_weight > 0
+    learns[held_out] = False
+    visited = np.flatnonzero(learns)
+    return [
+        BinaryProblem(k, y, data.sample_weight, visited, held_out)
+        for k, y in enumerate(one_vs_rest_signs(data.y, len(data.classes)))
+    ]
+
+
+class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose scores come from planes trained by Rosenblatt's rule, one-vs-rest."""
+
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    verbose: int
+    eta0: float
+    random_state: Any
+    n_iter_no_change: int
+    class_weight: Mapping[Any, float] | str | None
+
+    _if_classes_overlap = "use LinearSVC or KernelPerceptron"
+
+    classes_: NDArray[Any]
+    n_iter_: int
+    t_: int
+    status_: str
+    n_mistakes_: int
+    error_history_: Vector
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Vector:
+        """Return the scores, one column a one-vs-rest problem."""
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores of the rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes positive where the second is predicted, else one column a class.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted label of every row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        return labels_from_scores(self._scores(X), self.classes_)
+
+    def _schedule(self, max_iter: int | None = None) -> Schedule:
+        """Return the parameters that decide on order and stopping."""
+        return Schedule(
+            max_iter=int(self.max_iter if max_iter is None else max_iter),
+            tol=self.tol,
+            n_iter_no_change=self.n_iter_no_change,
+            shuffle=bool(self.shuffle),
+            seed=check_seed(self.random_state),
+            verbose=self.verbose,
+        )
+
+    def _keep_report(self, runs: Sequence[Run], n_visited: int, n_before: int = 0) -> None:
+        """Set the attributes that say how training went, summed over the one-vs-rest problems."""
+        self.n_iter_ = max(run.n_iter for run in runs)
+        self.t_ = 1 + n_before + self.n_iter_ * n_visited
+        self.n_mistakes_ = sum(run.n_mistakes for run in runs)
+        by_rank = ("separated", "plateau", "max_iter")
+        self.status_ = max((run.status for run in runs), key=by_rank.index)
+        # A problem that ended early keeps its last error while the others go on.
+        padded = [run.errors + run.errors[-1:] * (self.n_iter_ - run.n_iter) for run in runs]
+        self.error_history_ = np.sum(padded, axis=0)
+
+    def _warn_unless_separated(self, runs: Sequence[Run]) -> None:
+        """Say in one sentence what happened and what to try, if the data were not separated."""
+        stuck = [run for run in runs if run.status != "separated"]
+        if not stuck:
+            return
+        where = "" if len(runs) == 1 else f" in {len(stuck)} of {len(runs)} one-vs-rest problems"
+        n_mistakes = sum(run.n_last_mistakes for run in stuck)
+        if self.status_ == "max_iter":
+            why, remedy = f"by max_iter={self.max_iter} passes", "raise max_iter"
+        else:
+            why = f"and made no progress of tol={self.tol:g} in {self.n_iter_no_change} passes"
+            remedy = "set tol=None to go on until max_iter"
+        msg = (
+            f"{type(self).__name__} did not separate the data{where} {why}: the last pass "
+            f"made {n_mistakes} mistakes; {remedy}, or, if the classes overlap, "
+            f"{self._if_classes_overlap}"
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearPerceptronBase(PerceptronBase):
+    """A perceptron whose planes are vectors in the space of the features."""
+
+    n_jobs: int | None
+
+    coef_: Vector
+    intercept_: Vector
+    error_: float
+
+    def _train_planes(
+        self,
+        data: TrainingData,
+        problems: Sequence[BinaryProblem],
+        schedule: Schedule,
+        *,
+        start: Planes | None = None,
+        n_before: int = 0,
+        on_pass: Sequence[OnPass] | None = None,
+    ) -> tuple[Planes, list[Run]]:
+        """Train every problem, from zero unless told otherwise; return the planes it came to."""
+        start = Planes.zero(len(problems), data.X.shape[1]) if start is None else start
+        n_threads = check_n_threads(self.n_jobs)
+        n_threads_each = n_threads if len(problems) == 1 else 1
+        learners = [
+            LinearLearner(
+                matrix=data.matrix,
+                problem=problem,
+                step=float(self.eta0),
+                fit_intercept=bool(self.fit_intercept),
+                coef=start.coef[k].copy(),
+                intercept=float(start.intercept[k]),
+                n_threads=n_threads_each,
+            )
+            for k, problem in enumerate(problems)
+        ]
+
+        def solve(k: int) -> Run:
+            listener = on_pass[k] if on_pass is not None else None
+            return train(learners[k], problems[k], schedule, n_before, listener)
+
+        runs = for_each_problem(solve, len(problems), n_threads)
+        coef = np.array([learner.coef for learner in learners])
+        return Planes(coef, np.array([learner.intercept for learner in learners])), runs
+
+    def _scores(self, X: Any) -> Vector:
+        """Return the scores, one column a plane."""
+        matrix = check_prediction_data(self, X)
+        return _core.scores(matrix, self.coef_, self.intercept_, check_n_threads(self.n_jobs))

@@ -1,0 +1,357 @@
+"""The kernel perceptron: Rosenblatt's rule in the space of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from hedgerow._state import stateful
+from hedgerow._validation import (
+    Rows,
+    Rule,
+    TrainingData,
+    check_classification_data,
+    check_parameters,
+    one_of,
+    real_number,
+    whole_number,
+)
+from hedgerow.errors import DataError
+from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
+from hedgerow.linear._rosenblatt import BinaryProblem, train
+from hedgerow.linear._rows import check_prediction_rows
+
+__all__ = ["KernelPerceptron"]
+
+Vector = NDArray[np.float64]
+Kernel: TypeAlias = Callable[[Rows, Rows], Vector]
+"""Takes two blocks of rows; returns the kernel of each row of the first with each of the second."""
+
+_NAMES = (
+    "additive_chi2",
+    "chi2",
+    "cosine",
+    "laplacian",
+    "linear",
+    "poly",
+    "polynomial",
+    "rbf",
+    "sigmoid",
+)
+_VISITS = 256
+"""Rows visited before the scores of all rows are brought up to date."""
+_BLOCK = 2**22
+"""Kernel values held at a time: 32 MB."""
+
+
+def _kernel_rule(value: Any) -> str | None:
+    """Allow scikit-learn's names of kernels on vectors, and callables."""
+    expected = None if callable(value) else one_of(*_NAMES)(value)
+    return None if expected is None else f"a callable (X, Y) or {expected}"
+
+
+def _gamma_rule(value: Any) -> str | None:
+    """Allow what ``gamma`` may be."""
+    expected = (
+        None if isinstance(value, str) and value in ("scale", "auto") else real_number(0.0)(value)
+    )
+    return None if expected is None else f"'scale', 'auto' or {expected}"
+
+
+def _coef0_rule(value: Any) -> str | None:
+    """Allow finite numbers."""
+    return None if real_number(-np.inf)(value) is None else "a finite number"
+
+
+_RULES: dict[str, Rule] = RULES | {
+    "kernel": _kernel_rule,
+    "gamma": _gamma_rule,
+    "degree": whole_number(1),
+    "coef0": _coef0_rule,
+}
+
+
+@dataclass
+class _KernelLearner:
+    """A plane sum_i a_i k(x_i, .) + intercept, known by how many mistakes each row has caused.
+
+    The scores of all rows are kept. Rows are visited in blocks: within a block a mistake changes
+    the scores of the rows after it, for which the block's own kernel matrix is enough; all other
+    scores learn of the block's mistakes at its end. A pass with m mistakes so computes about
+    (n_samples + block) * m kernel values, and one without mistakes none.
+    """
+
+    X: Rows
+    problem: BinaryProblem
+    kernel: Kernel
+    steps: Vector
+    constant: float
+    counts: NDArray[np.int64] = field(init=False)
+    intercept: float = field(default=0.0, init=False)
+    _scores: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = np.zeros(len(self.steps), dtype=np.int64)
+        self._scores = np.zeros(len(self.steps))
+
+    def visit(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Visit the rows in this order, learn from mistakes, return their positions in it."""
+        starts = range(0, len(order), _VISITS)
+        return np.concatenate(
+            [first + self._visit_block(order[first : first + _VISITS]) for first in starts]
+        )
+
+    def scores(self) -> Vector:
+        """Return the scores of all rows as the plane now stands."""
+        return self._scores
+
+    def _visit_block(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Visit some rows; return the positions of the mistakes among them."""
+        y, scores, steps = self.problem.y[rows], self._scores[rows], self.steps[rows]
+        if (y * scores > 0).all():
+            return np.empty(0, dtype=np.int64)
+        gram = self.kernel(self.X[rows], self.X[rows]) + self.constant
+        mistakes = []
+        for i in range(len(rows)):
+            if y[i] * scores[i] <= 0:
+                scores += steps[i] * gram[i]
+                mistakes.append(i)
+        positions = np.array(mistakes, dtype=np.int64)
+        self._learn(rows[positions])
+        return positions
+
+    def _learn(self, rows: NDArray[np.int64]) -> None:
+        """Bring the plane and all scores up to date with mistakes on these rows."""
+        steps = self.steps[rows]
+        self.counts[rows] += 1
+        self.intercept += self.constant * float(steps.sum())
+        for block in _row_blocks(len(self.counts), len(rows)):
+            gram = self.kernel(self.X[block], self.X[rows]) + self.constant
+            self._scores[block] += gram @ steps
+
+
+@stateful(
+    "classes_",
+    "support_",
+    "support_vectors_",
+    "dual_coef_",
+    "intercept_",
+    "gamma_",
+    "n_iter_",
+    "t_",
+    "status_",
+    "n_mistakes_",
+    "error_",
+    "error_history_",
+)
+class KernelPerceptron(PerceptronBase):
+    """Rosenblatt's perceptron in the space of a kernel.
+
+    The plane is never written down: the score of x is sum_i a_i k(x_i, x) + intercept, where
+    a_i = eta0 * weight_i * y_i * (number of mistakes made on x_i). With ``kernel="linear"`` it
+    makes the mistakes of :class:`Perceptron`, and ``dual_coef_ @ support_vectors_`` is that one's
+    ``coef_``, up to rounding. The kernel is asked for blocks of rows, never for the whole matrix.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        One of scikit-learn's kernels ("linear", "poly", "polynomial", "rbf", "sigmoid",
+        "laplacian", "cosine", "chi2", "additive_chi2"), or a function that takes two arrays of rows
+        and returns their kernel matrix.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Factor of the inner product or distance: "scale" is 1 / (n_features * variance of X),
+        "auto" is 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of the polynomial and the sigmoid kernel.
+    fit_intercept : bool, default=True
+        Whether a mistake moves the intercept too, as if 1 were added to the kernel.
+    max_iter : int, default=1000
+        The most passes.
+    tol : float or None, default=1e-3
+        Stop when the mean error has not come ``tol`` below its lowest value for
+        ``n_iter_no_change`` passes in a row; None never stops for that reason.
+    shuffle : bool, default=True
+        Whether each pass has a random order of its own, instead of the order of the data.
+    verbose : int, default=0
+        Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
+    eta0 : float, default=1.0
+        The step length, which only scales the scores.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the orders.
+    n_iter_no_change : int, default=5
+        How many passes may go without progress.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the steps by class; they multiply ``sample_weight``.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted.
+    support_ : ndarray of int64
+        The training rows on which any mistake was made.
+    support_vectors_ : ndarray or CSR of shape (n_support, n_features)
+        Those rows.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+        The numbers a_i.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The offsets.
+    gamma_ : float
+        The number that ``gamma`` stands for.
+    status_, n_iter_, t_, n_mistakes_, error_, error_history_
+        As in :class:`Perceptron`.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow.linear import KernelPerceptron
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+    >>> model = KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
+    >>> model.status_, model.predict(X)
+    ('separated', array([0, 0, 1, 1]))
+    """
+
+    _if_classes_overlap = "choose another kernel or a larger gamma"
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        random_state: Any = 0,
+        n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPerceptron:
+        """Learn a plane in the space of the kernel, or one for each class if more than two.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of the steps; rows of weight zero are as if they were not there.
+
+        Returns
+        -------
+        KernelPerceptron
+            The estimator itself.
+        """
+        check_parameters(self, _RULES)
+        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
+        self.gamma_ = _gamma_of(self.gamma, data)
+        problems, schedule = problems_of(data), self._schedule()
+        learners = [self._learner(data.X, problem) for problem in problems]
+        runs = [
+            train(learner, problem, schedule)
+            for learner, problem in zip(learners, problems, strict=True)
+        ]
+        self.classes_ = data.classes
+        self._keep_planes(data.X, learners)
+        self._keep_report(runs, len(problems[0].visited))
+        self.error_ = float(self.error_history_[-1])
+        self._warn_unless_separated(runs)
+        return self
+
+    def _learner(self, X: Rows, problem: BinaryProblem) -> _KernelLearner:
+        """Return a learner whose plane is zero."""
+        steps = self.eta0 * problem.weight * problem.y
+        constant = 1.0 if self.fit_intercept else 0.0
+        return _KernelLearner(X, problem, self._kernel_values, steps, constant)
+
+    def _keep_planes(self, X: Rows, learners: list[_KernelLearner]) -> None:
+        """Set the numbers that make the scores."""
+        alphas = np.array([learner.steps * learner.counts for learner in learners])
+        self.support_ = np.flatnonzero(alphas.any(axis=0))
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = alphas[:, self.support_]
+        self.intercept_ = np.array([learner.intercept for learner in learners])
+
+    def _scores(self, X: Any) -> Vector:
+        """Return the scores, one column a plane."""
+        rows = check_prediction_rows(self, X)
+        scores = np.tile(self.intercept_, (rows.shape[0], 1))
+        for block in _row_blocks(rows.shape[0], len(self.support_)):
+            scores[block] += (
+                self._kernel_values(rows[block], self.support_vectors_) @ self.dual_coef_.T
+            )
+        return scores
+
+    def _kernel_values(self, A: Rows, B: Rows) -> Vector:
+        """Return the kernel of each row of A with each row of B."""
+        try:
+            if callable(self.kernel):
+                values = np.asarray(self.kernel(A, B), dtype=np.float64)
+            else:
+                parameters = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+                values = pairwise_kernels(
+                    A, B, metric=self.kernel, filter_params=True, **parameters
+                )
+        except (TypeError, ValueError) as error:
+            msg = f"kernel={self.kernel!r} fails on X: {error}; choose another kernel or change X"
+            raise DataError(msg) from error
+        if values.shape != (A.shape[0], B.shape[0]):
+            msg = (
+                f"kernel={self.kernel!r} returned shape {values.shape} for blocks of {A.shape[0]} "
+                f"and {B.shape[0]} rows; return one value for each pair of rows"
+            )
+            raise DataError(msg)
+        return values.astype(np.float64, copy=False)
+
+
+def _gamma_of(gamma: float | str, data: TrainingData) -> float:
+    """Return the number that ``gamma`` stands for."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    n_features: int = data.X.shape[1]
+    if gamma == "auto":
+        return 1.0 / n_features
+    there = data.sample_weight > 0
+    variance = _variance(data.X if there.all() else data.X[there])
+    return 1.0 / (n_features * variance) if variance > 0 else 1.0
+
+
+def _variance(X: Rows) -> float:
+    """Return the variance of all numbers of X together."""
+    if isinstance(X, np.ndarray):
+        return float(X.var(dtype=np.float64))
+    mean = float(X.mean(dtype=np.float64))
+    return float(X.multiply(X).mean(dtype=np.float64)) - mean**2
+
+
+def _row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Yield slices of the rows such that a block with so many columns stays within bounds."""
+    size = max(1, _BLOCK // max(1, n_columns))
+    for first in range(0, n_rows, size):
+        yield slice(first, first + size)

@@ -1,0 +1,283 @@
+"""The linear support vector classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from hedgerow import _core
+from hedgerow._state import stateful
+from hedgerow._targets import labels_from_scores, one_vs_rest_signs
+from hedgerow._validation import (
+    TrainingData,
+    check_classification_data,
+    check_n_threads,
+    check_parameters,
+    check_prediction_data,
+    check_seed,
+    one_of,
+    real_number,
+    true_or_false,
+    whole_number,
+)
+from hedgerow.certificates import Certificate, certify, worst
+from hedgerow.errors import NotCertifiedWarning, ParameterError
+from hedgerow.losses import LOSSES, loss_by_name
+from hedgerow.problems import LinearProblem
+from hedgerow.solvers import SOLVERS, Settings, Solution, solve
+
+__all__ = ["LinearSVC"]
+
+_RULES = {
+    "penalty": one_of("l2"),
+    "loss": one_of(*LOSSES),
+    "dual": one_of("auto", True, False),
+    "tol": real_number(0, open_low=True),
+    "C": real_number(0, open_low=True),
+    "multi_class": one_of("ovr"),
+    "fit_intercept": true_or_false,
+    "intercept_scaling": real_number(0, open_low=True),
+    "verbose": whole_number(0),
+    "max_iter": whole_number(1),
+    "intercept": one_of("free", "penalized"),
+    "solver": one_of("auto", *SOLVERS),
+}
+
+
+@stateful(
+    "coef_",
+    "intercept_",
+    "classes_",
+    "alpha_",
+    "n_iter_",
+    "status_",
+    "solver_",
+    "certificate_",
+    "certificates_",
+)
+class LinearSVC(ClassifierMixin, BaseEstimator):
+    r"""Linear support vector classifier whose fit ends with a certificate.
+
+    For each binary problem it minimises
+
+    .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(y_i (\langle w, x_i \rangle + b))
+
+    with loss(m) = max(0, 1 - m) or its square and s_i the weight of row i. More than two classes are
+    handled one against the rest.
+
+    Parameters
+    ----------
+    penalty : {"l2"}, default="l2"
+        The penalty on w.
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        The loss of the functional margin.
+    dual : {"auto", True, False}, default="auto"
+        Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
+    tol : float, default=1e-4
+        Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
+    C : float, default=1.0
+        Weight of the losses; the larger, the less the model is held back.
+    multi_class : {"ovr"}, default="ovr"
+        One against the rest.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1.0
+        For ``intercept="penalized"``: the value s of the constant feature that carries it.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+    verbose : int, default=0
+        If positive, the solver's choice and the certificates go to the ``hedgerow`` logger.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds the order of coordinate descent.
+    max_iter : int, default=1000
+        Most iterations of the solver.
+    intercept : {"free", "penalized"}, default="free"
+        A free intercept is not penalised, as in the textbook and LIBSVM; "penalized" adds
+        (b / intercept_scaling)^2 / 2 to the objective, as LIBLINEAR and scikit-learn's LinearSVC do.
+    reg_lambda : float or None, default=None
+        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
+        1 / (2 lambda sum of the weights). Giving both is an error.
+    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}, default="auto"
+        How to solve; "auto" picks by loss and shape, and ``solver_`` says what it picked.
+    n_jobs : int or None, default=None
+        Threads; None means all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The normal vectors w.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts b.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    alpha_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        The dual variables, one a row of the training data.
+    certificate_ : Certificate
+        The proof of quality; of several binary problems, the worst one's.
+    certificates_ : tuple of Certificate
+        One for each binary problem.
+    n_iter_ : int
+        Iterations of the solver, the most over the binary problems.
+    status_ : str
+        "optimal", or why the solver stopped before.
+    solver_ : str
+        The solver that ran.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow import LinearSVC
+    >>> model = LinearSVC(loss="hinge", C=5 / 16)
+    >>> model = model.fit([[1, 2], [-1, 2], [-1, -2], [3, 1]], [-1, -1, 1, 1])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[ 0.375, -0.5  ]]), array([0.375]))
+    >>> model.certificate_.is_certified
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: str | bool = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "free",
+        reg_lambda: float | None = None,
+        solver: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.reg_lambda = reg_lambda
+        self.solver = solver
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine and certify it.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            The labels.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows; a weight of 2 is the same as giving the row twice.
+
+        Returns
+        -------
+        LinearSVC
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
+        problems = self._problems(data)
+        results = self._solve(problems)
+        self._keep(data, results)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores <w, x> + b: shape (n,) for two classes, else (n, n_classes)."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row: the class with the largest score."""
+        return labels_from_scores(self._scores(X), self.classes_)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        matrix = check_prediction_data(self, X)
+        return _core.scores(matrix, self.coef_, self.intercept_, check_n_threads(self.n_jobs))
+
+    def _check(self) -> None:
+        check_parameters(self, _RULES)
+        if self.reg_lambda is not None:
+            check_parameters(self, {"reg_lambda": real_number(0, open_low=True)})
+            if self.C != 1.0:
+                msg = f"C={self.C} and reg_lambda={self.reg_lambda} say the same thing twice; give one of them"
+                raise ParameterError(msg)
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
+            raise ParameterError(msg)
+
+    def _problems(self, data: TrainingData) -> list[LinearProblem]:
+        """Return one problem for two classes, else one a class."""
+        C = self.C
+        if self.reg_lambda is not None:
+            C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(data.sample_weight)))
+        signs = one_vs_rest_signs(data.y, len(data.classes))
+        n_threads = check_n_threads(self.n_jobs)
+        return [
+            LinearProblem(
+                matrix=data.matrix,
+                y=sign,
+                weight=C * data.sample_weight,
+                loss=loss_by_name(self.loss),
+                intercept=self.intercept if self.fit_intercept else "none",  # type: ignore[arg-type]
+                intercept_scaling=float(self.intercept_scaling),
+                n_threads=n_threads if len(signs) == 1 else 1,
+            )
+            for sign in signs
+        ]
+
+    def _solve(self, problems: list[LinearProblem]) -> list[tuple[Solution, Certificate]]:
+        """Solve and certify every problem; several problems run side by side."""
+        settings = Settings(float(self.tol), int(self.max_iter), check_seed(self.random_state))
+
+        def run(problem: LinearProblem) -> tuple[Solution, Certificate]:
+            solution = solve(problem, settings, self.solver)
+            return solution, certify(problem, solution, settings.tol)
+
+        if len(problems) == 1:
+            return [run(problems[0])]
+        n_threads = check_n_threads(self.n_jobs)
+        return list(Parallel(n_threads, backend="threading")(delayed(run)(p) for p in problems))
+
+    def _keep(self, data: TrainingData, results: list[tuple[Solution, Certificate]]) -> None:
+        """Set the fitted attributes, and warn if a certificate is missing."""
+        solutions = [solution for solution, _ in results]
+        self.classes_ = data.classes
+        self.coef_ = np.array([solution.w for solution in solutions])
+        self.intercept_ = np.array([solution.intercept for solution in solutions])
+        self.alpha_ = np.array([solution.alpha for solution in solutions])
+        self.certificates_ = tuple(certificate for _, certificate in results)
+        self.certificate_ = worst(self.certificates_)
+        self.n_iter_ = max(solution.n_iter for solution in solutions)
+        self.status_ = next((s.status for s in solutions if s.status != "optimal"), "optimal")
+        self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
+        if not self.certificate_.is_certified:
+            advice = "raise max_iter or tol, lower C, or scale the features"
+            warnings.warn(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning, 3)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,100 @@
+"""Which solver for which problem, and the one call that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hedgerow.errors import ParameterError
+from hedgerow.problems import LinearProblem, Solution
+from hedgerow.solvers.dual_coordinate_descent import dual_coordinate_descent
+from hedgerow.solvers.interior_point import interior_point
+from hedgerow.solvers.newton import newton
+from hedgerow.solvers.settings import Settings
+
+__all__ = ["SOLVERS", "solve"]
+
+SOLVERS: dict[str, Callable[[LinearProblem, Settings], Solution]] = {
+    "dual_coordinate_descent": dual_coordinate_descent,
+    "interior_point": interior_point,
+    "newton": newton,
+}
+_LOSSES = {
+    "dual_coordinate_descent": ("hinge", "squared_hinge"),
+    "interior_point": ("hinge",),
+    "newton": ("squared_hinge",),
+}
+
+DIRECT_WORK = 2e9
+"""Multiplications a factorisation may cost for a second-order solver to be the first choice."""
+DIRECT_UNKNOWNS = 6000
+"""Unknowns (8 n^2 bytes, twice) for a second-order solver to be the second choice."""
+FIRST_TRY = 100
+"""Sweeps coordinate descent gets before a second-order solver takes over."""
+
+
+def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> Solution:
+    """Solve a problem by the named solver.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+        What to minimise.
+    settings : Settings
+        When to stop.
+    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}
+        "auto" takes the second-order solver of the loss where its linear system is cheap; else it
+        starts with coordinate descent, and hands over if that is slow and the system fits.
+        ``Solution.solver`` says what ran.
+    """
+    if _has_one_sign(problem):
+        return _constant_solution(problem)
+    if solver != "auto":
+        _refuse_wrong_loss(solver, problem.loss.name)
+        return SOLVERS[solver](problem, settings)
+    second_order = "interior_point" if problem.loss.name == "hinge" else "newton"
+    n_samples, n_features = problem.shape
+    unknowns = min(n_samples, n_features + 1)
+    if n_samples * unknowns**2 <= DIRECT_WORK:
+        return SOLVERS[second_order](problem, settings)
+    if unknowns > DIRECT_UNKNOWNS:
+        return dual_coordinate_descent(problem, settings)
+    first = dual_coordinate_descent(problem, replace(settings, max_iter=min(FIRST_TRY, settings.max_iter)))
+    if first.status == "optimal" or settings.max_iter <= first.n_iter:
+        return first
+    rest = replace(settings, max_iter=settings.max_iter - first.n_iter)
+    return SOLVERS[second_order](problem, rest)
+
+
+def _refuse_wrong_loss(solver: str, loss: str) -> None:
+    """Raise if the solver does not exist or cannot take the loss, naming those that can."""
+    if solver not in SOLVERS:
+        msg = f"solver={solver!r} is not known; choose 'auto' or one of {', '.join(map(repr, SOLVERS))}"
+        raise ParameterError(msg)
+    if loss not in _LOSSES[solver]:
+        able = ", ".join(repr(name) for name, losses in _LOSSES.items() if loss in losses)
+        msg = f"solver={solver!r} cannot minimise loss={loss!r}; solvers that can are {able}"
+        raise ParameterError(msg)
+
+
+def _has_one_sign(problem: LinearProblem) -> bool:
+    """Say whether a free intercept alone makes every loss zero."""
+    signs = problem.y[problem.weight > 0]
+    return problem.intercept == "free" and bool(np.all(signs == signs[0]))
+
+
+def _constant_solution(problem: LinearProblem) -> Solution:
+    """Return w = 0 and an intercept of the only sign: objective 0, and alpha = 0 proves it."""
+    sign: Any = problem.y[problem.weight > 0][0]
+    n_samples, n_features = problem.shape
+    return Solution(
+        w=np.zeros(n_features),
+        intercept=float(sign),
+        alpha=np.zeros(n_samples),
+        status="optimal",
+        n_iter=1,
+        solver="constant",
+    )

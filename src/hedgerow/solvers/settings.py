@@ -1,0 +1,98 @@
+"""When a solver stops, and what it may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.problems import LinearProblem, Solution, Status
+
+__all__ = ["Progress", "Settings"]
+
+Vector = NDArray[np.float64]
+
+ROUNDING = 1e-14
+"""Relative difference of objectives that means nothing: of equal points the later one is taken."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Stopping rule and resources, the same for every solver.
+
+    Attributes
+    ----------
+    tol : float
+        Stop when (primal - dual) / max(|primal|, |dual|) is at most this.
+    max_iter : int
+        Stop after so many iterations.
+    seed : int
+        Seeds every random choice.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 1000
+    seed: int = 0
+
+
+@dataclass
+class Progress:
+    """The gap as a solver goes: measures it, remembers it, keeps the best point of each side.
+
+    The best primal point and the best dual point are kept apart: each bounds the optimum on its
+    own, and their gap only ever shrinks.
+    """
+
+    problem: LinearProblem
+    settings: Settings
+    solver: str
+    n_iter: int = 0
+    history: list[tuple[int, float, float]] = field(default_factory=list)
+    primal: float = np.inf
+    dual: float = -np.inf
+    w: Vector = field(default_factory=lambda: np.empty(0))
+    intercept: float = 0.0
+    alpha: Vector = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def relative_gap(self) -> float:
+        """Of the best primal and the best dual point so far."""
+        scale = max(abs(self.primal), abs(self.dual))
+        return (self.primal - self.dual) / scale if scale > 0 else 0.0
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the gap is within the tolerance."""
+        return self.relative_gap <= self.settings.tol
+
+    def offer_primal(self, w: Vector, b: float, scores: Vector | None = None) -> None:
+        """Take in a primal point; `scores`, if at hand, saves a pass over the data."""
+        objective = self.problem.objective(w, b, scores)
+        if objective <= self.primal + ROUNDING * abs(objective):
+            self.primal, self.w, self.intercept = objective, w.copy(), b
+
+    def offer_dual(self, alpha: Vector) -> None:
+        """Take in a dual point, after making it feasible."""
+        feasible = self.problem.feasible(alpha)
+        objective = self.problem.dual_objective(feasible)
+        if objective >= self.dual - ROUNDING * abs(objective):
+            self.dual, self.alpha = objective, feasible
+
+    def measure(self) -> bool:
+        """Write the gap down; return whether it is within the tolerance."""
+        self.history.append((self.n_iter, self.primal, self.dual))
+        return self.is_solved
+
+    def solution(self, status: Status | None = None) -> Solution:
+        """Return the best points; without a status, "optimal" or "max_iter" by the gap."""
+        reached: Status = "optimal" if self.is_solved else status or "max_iter"
+        return Solution(
+            w=self.w,
+            intercept=self.intercept,
+            alpha=self.alpha,
+            status=reached,
+            n_iter=max(self.n_iter, 1),
+            solver=self.solver,
+            history=tuple(self.history),
+        )

@@ -1,0 +1,64 @@
+"""Shared by all tests: the data sets' folder, the counting of data tests, the sanitised core."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("hedgerow", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("hedgerow")
+
+_data_tests_passed = 0
+
+
+def _use_core_from(folder: str) -> None:
+    """Put the extension built in another folder (with sanitizers) in the place of the installed one."""
+    path = next(Path(folder).glob("_core*.so"))
+    spec = importlib.util.spec_from_file_location("hedgerow._core", path)
+    assert spec is not None
+    assert spec.loader is not None
+    import hedgerow
+
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["hedgerow._core"] = module
+    spec.loader.exec_module(module)
+    hedgerow._core = module
+
+
+if "HEDGEROW_CORE" in os.environ:
+    _use_core_from(os.environ["HEDGEROW_CORE"])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("HEDGEROW_DATA"):
+        return
+    skip = pytest.mark.skip(reason="HEDGEROW_DATA is not set")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    global _data_tests_passed  # noqa: PLW0603 - pytest's hooks share nothing else
+    if report.when == "call" and report.passed and "data" in report.keywords:
+        _data_tests_passed += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    is_worker = hasattr(session.config, "workerinput")
+    if os.environ.get("HEDGEROW_REQUIRE_DATA") and not is_worker and not _data_tests_passed:
+        selection = session.config.getoption("markexpr")
+        if not selection:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line("No test that needs HEDGEROW_DATA ran, and some must.", red=True)
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    return Path(os.environ["HEDGEROW_DATA"])

@@ -1,0 +1,119 @@
+"""A certificate is computed from the data, and believes no solver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from hedgerow import Certificate, LinearProblem, Settings, certify, solve
+from hedgerow._validation import matrix_of
+from hedgerow.losses import LOSSES
+from tests.reference import linear_svm
+
+CASES = [
+    (loss, intercept)
+    for loss in ("hinge", "squared_hinge")
+    for intercept in ("free", "penalized", "none")
+]
+
+
+def make(loss, intercept, n=40, d=5, seed=0, scaling=2.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0.3, 1.0, -1.0)
+    c = rng.uniform(0.1, 3.0, size=n)
+    problem = LinearProblem(matrix_of(X), y, c, LOSSES[loss], intercept, scaling)
+    return X, y, c, problem
+
+
+@pytest.mark.parametrize(("loss", "intercept"), CASES)
+def test_primal_and_dual_are_those_of_the_reference(loss, intercept):
+    X, y, c, problem = make(loss, intercept)
+    solution = solve(problem, Settings())
+    certificate = certify(problem, solution, 1e-4)
+    kind = {"loss": loss, "intercept": intercept, "scaling": 2.0}
+    w, b, alpha = solution.w, solution.intercept, problem.feasible(solution.alpha)
+    assert_allclose(certificate.primal, linear_svm.primal(X, y, c, w, b, **kind), rtol=1e-12)
+    assert_allclose(certificate.dual, linear_svm.dual(X, y, c, alpha, **kind), rtol=1e-12)
+    assert certificate.is_certified
+    assert certificate.kkt_violation < 1e-6
+
+
+@pytest.mark.parametrize(("loss", "intercept"), CASES)
+def test_the_objective_is_the_one_the_reference_finds(loss, intercept):
+    X, y, c, problem = make(loss, intercept, seed=1)
+    certificate = certify(problem, solve(problem, Settings()), 1e-4)
+    kind = {"loss": loss, "intercept": intercept, "scaling": 2.0}
+    _, alpha = linear_svm.solve(X, y, c, **kind)
+    assert_allclose(certificate.primal, linear_svm.dual(X, y, c, alpha, **kind), rtol=1e-7)
+
+
+@pytest.mark.parametrize(("loss", "intercept"), CASES)
+def test_a_perturbed_solution_is_not_certified(loss, intercept):
+    _, _, _, problem = make(loss, intercept)
+    solution = solve(problem, Settings())
+    rng = np.random.default_rng(0)
+    moved_w = replace(solution, w=solution.w + 0.1 * rng.normal(size=5))
+    moved_b = replace(solution, intercept=solution.intercept + 0.3)
+    moved_alpha = replace(solution, alpha=solution.alpha * rng.uniform(0.5, 1.5, 40))
+    for wrong in (moved_w, moved_b, moved_alpha):
+        certificate = certify(problem, wrong, 1e-4)
+        assert certificate.relative_gap > 1e-4
+        assert not certificate.is_certified
+
+
+@pytest.mark.parametrize(("loss", "intercept"), CASES)
+def test_no_alpha_whatsoever_gives_a_bound_above_the_optimum(loss, intercept):
+    _, _, _, problem = make(loss, intercept)
+    optimum = certify(problem, solve(problem, Settings()), 1e-4).primal
+    solution = solve(problem, Settings())
+    rng = np.random.default_rng(0)
+    nonsense = [rng.normal(size=40) * 10.0**k for k in range(-3, 4)]
+    nonsense += [np.full(40, np.nan), np.full(40, np.inf), np.full(40, -1.0), np.zeros(40)]
+    for alpha in nonsense:
+        certificate = certify(problem, replace(solution, alpha=alpha), 1e-4)
+        assert certificate.dual <= optimum * (1 + 1e-12)
+        assert not certificate.is_certified
+
+
+def test_a_solution_that_is_not_finite_is_not_certified():
+    _, _, _, problem = make("hinge", "free")
+    solution = replace(solve(problem, Settings()), w=np.full(5, np.nan))
+    certificate = certify(problem, solution, 1e-4)
+    assert not certificate.is_certified
+    assert "not finite" in str(certificate)
+
+
+def test_a_primal_below_the_dual_is_no_proof():
+    assert not Certificate(1.0, 1.1, 0.0, "relative_gap", 1e-4, "optimal").is_certified
+
+
+def test_it_reads_as_one_paragraph():
+    good = Certificate(12.5, 12.4999, 2e-5, "relative_gap", 1e-4, "optimal")
+    assert str(good) == (
+        "Certified: the objective is 12.5, and no solution can go below 12.4999, so this one is within "
+        "0.0008 % of the best there is (asked for: 0.01 %); the optimality conditions hold to 2.0e-05."
+    )
+    bad = Certificate(12.5, 11.0, 0.7, "relative_gap", 1e-4, "max_iter")
+    assert str(bad).startswith("Not certified: the objective is 12.5")
+    assert "12 %" in str(bad)
+    assert "'max_iter'" in str(bad)
+    assert "\n" not in str(good) + str(bad)
+
+
+def test_the_criterion_chooses_the_figure():
+    figures = {"primal": 1.0, "dual": 0.9, "kkt_violation": 1e-5, "status": "optimal"}
+    assert Certificate(**figures, criterion="kkt_violation", tolerance=1e-3).is_certified
+    assert not Certificate(**figures, criterion="relative_gap", tolerance=1e-3).is_certified
+
+
+@pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
+def test_the_kkt_violation_is_the_distance_from_optimality_of_alpha_zero(intercept):
+    _, _, _, problem = make("hinge", intercept)
+    solution = replace(solve(problem, Settings()), alpha=np.zeros(40))
+    # At alpha = 0 every margin is 0 where 1 is wanted; a free b can mend one class only.
+    expected = 2.0 if intercept == "free" else 1.0
+    assert certify(problem, solution, 1e-4).kkt_violation == expected
