@@ -68,10 +68,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 - the names above, once
-    "__version__",
-    *_HOME_OF,
-]
+__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - strings all, taken from above
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 C = TypeVar("C", bound=type)
 
 _models: dict[str, type] = {}
-_records: dict[str, type] = {}
+_records: dict[str, Any] = {}
 _NUMERIC_KINDS = "biuf"
 
 
@@ -92,7 +92,7 @@ def _dump(value: Any, path: str, arrays: Arrays) -> Json:
         return {"is": "map", "items": _dump(pairs, path, arrays)}
     kind = type(value).__name__
     if _records.get(kind) is type(value):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(_records[kind])}
         return {"is": "record", "class": kind, "fields": _dump_named(fields, path, arrays)}
     if _models.get(kind) is type(value):
         return _dump_model(value, path, arrays)
@@ -105,7 +105,9 @@ def _dump_named(values: Mapping[str, Any], path: str, arrays: Arrays) -> Json:
 
 
 def _dump_model(model: Any, path: str, arrays: Arrays) -> Json:
-    fitted = {name: getattr(model, name) for name in model._state_attributes if hasattr(model, name)}
+    fitted = {
+        name: getattr(model, name) for name in model._state_attributes if hasattr(model, name)
+    }
     return {
         "is": "model",
         "class": type(model).__name__,
@@ -116,7 +118,7 @@ def _dump_model(model: Any, path: str, arrays: Arrays) -> Json:
 
 def _dump_array(array: NDArray[Any], path: str, arrays: Arrays) -> Json:
     if array.dtype.kind in _NUMERIC_KINDS:
-        arrays[path] = np.ascontiguousarray(array)
+        arrays[path] = array if array.flags.c_contiguous else array.copy(order="C")
         return {"is": "array", "name": path}
     items = array.ravel().tolist()
     if not all(isinstance(item, str) for item in items):
@@ -165,7 +167,7 @@ def _load_model(state: Json, arrays: Mapping[str, NDArray[Any]]) -> BaseEstimato
             msg = f"{state['class']} has no attribute {name!r}"
             raise StateError(msg)
         setattr(model, name, _load(value, arrays))
-    return model  # type: ignore[no-any-return]
+    return model
 
 
 def _known(registry: Mapping[str, type], name: str) -> type:
@@ -178,7 +180,9 @@ def _known(registry: Mapping[str, type], name: str) -> type:
 _LOADERS: dict[str, Callable[[Json, Mapping[str, NDArray[Any]]], Any]] = {
     "array": lambda state, arrays: arrays[state["name"]],
     "strings": _load_strings,
-    "number": lambda state, _: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[state["value"]],
+    "number": lambda state, _: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[
+        state["value"]
+    ],
     "tuple": lambda state, arrays: tuple(_load(state["items"], arrays)),
     "map": lambda state, arrays: {key: value for key, value in _load(state["items"], arrays)},  # noqa: C416
     "record": _load_record,

@@ -24,6 +24,5 @@ def one_vs_rest_signs(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[
 
 def labels_from_scores(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """Return the label of each row of scores, shape (n, 1) for two classes, else (n, n_classes)."""
-    if len(classes) == 2:
-        return classes[(scores[:, 0] > 0).astype(np.int64)]
-    return classes[scores.argmax(axis=1)]
+    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
+    return np.take(classes, best.astype(np.int64))

@@ -5,10 +5,10 @@ The only caller of scikit-learn's check functions. Below this file nothing is ch
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -23,6 +23,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
+from hedgerow._parameters import is_whole
 from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, DataTypeError, ParameterError
 
@@ -32,23 +33,17 @@ __all__ = [
     "check_classification_data",
     "check_fitted",
     "check_n_threads",
-    "check_parameters",
     "check_prediction_data",
     "check_seed",
     "matrix_of",
-    "one_of",
-    "real_number",
-    "true_or_false",
-    "whole_number",
 ]
 
 Rows: TypeAlias = Any
 """A C-contiguous float32 or float64 array, or a canonical SciPy CSR matrix or array of them."""
 
-Rule: TypeAlias = Callable[[Any], str | None]
-"""Takes a parameter's value; returns None if it is fine, else what it must be."""
-
-_RESHAPE = "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
+_RESHAPE = (
+    "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,9 @@ def check_fitted(estimator: BaseEstimator) -> None:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        msg = f"This {_name(estimator)} is not fitted yet; call fit before you ask it for predictions"
+        msg = (
+            f"This {_name(estimator)} is not fitted yet; call fit before you ask it for predictions"
+        )
         raise NotFittedError(msg) from None
 
 
@@ -162,12 +159,13 @@ def _float_dtype(array: NDArray[Any]) -> type[np.float32] | type[np.float64]:
 
 def _check_objects(array: NDArray[Any]) -> None:
     """Refuse objects that are not numbers, naming the first one."""
-    for (i, j), value in np.ndenumerate(array):
+    for position, value in np.ndenumerate(array):
         try:
             float(value)
         except (TypeError, ValueError) as error:
             kind = DataTypeError if isinstance(error, TypeError) else DataError
-            msg = f"X holds something that is not a number at row {i}, column {j} ({error}); encode or remove it"
+            where = f" at row {position[0]}, column {position[1]}" if array.ndim == 2 else ""
+            msg = f"X holds something that is not a number{where} ({error}); encode or remove it"
             raise kind(msg) from error
 
 
@@ -175,10 +173,10 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {_RESHAPE}"
         raise DataError(msg)
-    dtype = _float_dtype(X.data if hasattr(X, "data") and isinstance(X.data, np.ndarray) else X.tocoo().data)
-    rows = X.tocsr().astype(dtype, copy=False)
+    rows = X.tocsr()
+    rows = rows.astype(_float_dtype(rows.data), copy=False)
     if not rows.has_canonical_format:
-        rows = rows.copy() if rows is X else rows
+        rows = rows.copy()
         rows.sum_duplicates()
     return rows
 
@@ -186,21 +184,19 @@ def _sparse_rows(X: Any) -> Any:
 def _frame_rows(X: Any) -> tuple[NDArray[Any], list[str] | None]:
     frame = nw.from_native(X, eager_only=True)
     names = _column_names(frame)
-    for column, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Object):
+    for column, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
             msg = (
                 f"Column {column!r} of X holds {dtype} values, not numbers; "
                 "encode it first, for example with OneHotEncoder, or drop it"
             )
             raise DataError(msg)
-    kinds = set(frame.dtypes)
-    if kinds in ({nw.Float64()}, {nw.Float32()}):
+    if set(frame.schema.values()) in ({nw.Float64()}, {nw.Float32()}):
         return _array_rows(frame.to_numpy()), names
     rows = np.empty(frame.shape, dtype=np.float64)
-    for j, column in enumerate(frame.columns):
-        series = frame[column]
-        series = series if series.dtype == nw.Object else series.cast(nw.Float64)
-        rows[:, j] = _array_rows(np.asarray(series.to_numpy())[:, None])[:, 0]
+    for j, series in enumerate(frame.iter_columns()):
+        numbers = series if series.dtype == nw.Object else series.cast(nw.Float64)
+        rows[:, j] = _array_rows(np.asarray(numbers.to_numpy())[:, None])[:, 0]
     return rows, names
 
 
@@ -243,7 +239,10 @@ def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError
         value = rows[i, j]
     column = f"column {names[j]!r}" if names else f"column {j}"
     if np.isnan(value):
-        what, remedy = "NaN", "fill missing values first, for example with SimpleImputer, or drop the row"
+        what, remedy = (
+            "NaN",
+            "fill missing values first, for example with SimpleImputer, or drop the row",
+        )
     else:
         what, remedy = str(float(value)), "replace infinite values by finite ones or drop the row"
     return DataError(f"X contains {what} at row {i}, {column}; {remedy}")
@@ -304,22 +303,27 @@ def _labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         y = nw.from_native(y, series_only=True).to_numpy()
     try:
         labels = column_or_1d(y, warn=True)
+        _refuse_missing_labels(labels)
         kind = type_of_target(labels, input_name="y")
+    except DataError:
+        raise
     except ValueError as error:
         msg = f"y cannot be used as labels: {error}"
         raise DataError(msg) from error
     if len(labels) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
         raise DataError(msg)
-    missing = np.flatnonzero(labels != labels) if labels.dtype.kind in "fO" else []
-    if len(missing) or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-        where = missing[0] if len(missing) else np.flatnonzero(~np.isfinite(labels))[0]
-        msg = f"y contains {labels[where]} (NaN or inf) at row {where}; remove the row or give it a label"
-        raise DataError(msg)
     if kind not in ("binary", "multiclass"):
         msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use a regressor"
         raise DataError(msg)
     return encode_labels(labels)
+
+
+def _refuse_missing_labels(labels: NDArray[Any]) -> None:
+    for i, label in enumerate(labels.tolist() if labels.dtype.kind in "fO" else []):
+        if label is None or (isinstance(label, float) and not math.isfinite(label)):
+            msg = f"y contains {label} at row {i}, which is no class; remove the row or label it"
+            raise DataError(msg)
 
 
 def _row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -383,12 +387,12 @@ def _refuse_one_class(
         raise DataError(msg)
 
 
-# ------------------------------------------------------------------------- seed, threads, rules
+# ------------------------------------------------------------------------------ seed and threads
 
 
 def check_seed(random_state: Any) -> int:
     """Return a 64-bit seed; an integer is its own seed, None draws one from NumPy's global state."""
-    if isinstance(random_state, Integral):
+    if is_whole(random_state):
         if not 0 <= random_state < 2**64:
             msg = f"random_state={random_state} is not between 0 and 2**64 - 1; choose another integer"
             raise ParameterError(msg)
@@ -404,9 +408,9 @@ def check_seed(random_state: Any) -> int:
     return (int(high) << 32) | int(low)
 
 
-def check_n_threads(n_jobs: int | None) -> int:
+def check_n_threads(n_jobs: Any) -> int:
     """Return how many threads to use: None is every core, or one inside a joblib or Dask worker."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         msg = f"n_jobs={n_jobs!r} is no number of threads; give a positive integer, -1 or None for all cores"
         raise ParameterError(msg)
     cores = _core.available_cores()
@@ -428,54 +432,6 @@ def _inside_worker() -> bool:
     except ValueError:
         return False
     return True
-
-
-def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
-    """Check each named parameter of the estimator by its rule."""
-    parameters = estimator.get_params(deep=False)
-    for name, rule in rules.items():
-        expected = rule(parameters[name])
-        if expected is not None:
-            msg = f"{name}={parameters[name]!r} is not allowed in {_name(estimator)}: it must be {expected}"
-            raise ParameterError(msg)
-
-
-def real_number(low: float, high: float = np.inf, *, open_low: bool = False) -> Rule:
-    """Allow finite real numbers from ``low`` to ``high``."""
-
-    def rule(value: Any) -> str | None:
-        fine = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
-        if fine and (value > low if open_low else value >= low) and value <= high:
-            return None
-        upper = "" if high == np.inf else f" and at most {high:g}"
-        return f"a finite number {'above' if open_low else 'of at least'} {low:g}{upper}"
-
-    return rule
-
-
-def whole_number(low: int) -> Rule:
-    """Allow integers of at least ``low``."""
-
-    def rule(value: Any) -> str | None:
-        fine = isinstance(value, Integral) and not isinstance(value, bool) and value >= low
-        return None if fine else f"an integer of at least {low}"
-
-    return rule
-
-
-def one_of(*choices: Any) -> Rule:
-    """Allow the listed values, compared by equality and type."""
-
-    def rule(value: Any) -> str | None:
-        fine = any(type(value) is type(choice) and value == choice for choice in choices)
-        return None if fine else "one of " + ", ".join(repr(choice) for choice in choices)
-
-    return rule
-
-
-def true_or_false(value: Any) -> str | None:
-    """Allow booleans, also NumPy's."""
-    return None if isinstance(value, bool | np.bool_) else "True or False"
 
 
 def _name(estimator: Any) -> str:

@@ -62,7 +62,7 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """gap / max(|primal|, |dual|); 0 when both are 0."""
+        """The gap over max(|primal|, |dual|); 0 when both are 0."""
         scale = max(abs(self.primal), abs(self.dual))
         return self.gap / scale if scale > 0 else 0.0
 

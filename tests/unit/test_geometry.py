@@ -104,7 +104,9 @@ def test_a_projection_lies_on_the_plane_and_is_as_far_as_the_distance_says(case)
     # float64 ends at about 1e-11; the bound leaves two digits for the sums.
     size = 1.0 + np.abs(plane.offset) / plane.norm + np.abs(points).max()
     assert_allclose(plane.signed_distance(feet), 0.0, atol=1e-13 * size)
-    assert_allclose(np.linalg.norm(points - feet, axis=1), plane.distance(points), atol=1e-13 * size)
+    assert_allclose(
+        np.linalg.norm(points - feet, axis=1), plane.distance(points), atol=1e-13 * size
+    )
 
 
 @given(planes_and_points(), st.floats(0.01, 100))
@@ -112,7 +114,9 @@ def test_rescaling_changes_scores_but_no_distance(case, factor):
     plane, points = case
     scaled = Hyperplane(factor * plane.normal, factor * plane.offset)
     size = 1.0 + np.abs(plane.offset) / plane.norm + np.abs(points).max()
-    assert_allclose(scaled.signed_distance(points), plane.signed_distance(points), atol=1e-13 * size)
+    assert_allclose(
+        scaled.signed_distance(points), plane.signed_distance(points), atol=1e-13 * size
+    )
     assert_allclose(scaled.width, plane.width / factor, rtol=1e-14)
 
 
@@ -185,7 +189,8 @@ def test_a_hyperplane_shows_its_normal_and_offset():
 
 
 @pytest.mark.parametrize(
-    "model", [Perceptron(), LogisticRegression(), LinearDiscriminantAnalysis(), SVC(kernel="linear")]
+    "model",
+    [Perceptron(), LogisticRegression(), LinearDiscriminantAnalysis(), SVC(kernel="linear")],
 )
 def test_the_plane_of_a_binary_model_scores_as_the_model_does(model):
     labels = np.where(Y > 0, "yes", "no")
@@ -266,7 +271,7 @@ def test_a_zero_normal_is_refused(normal):
 
 @pytest.mark.parametrize("normal", [[1.0, np.nan], [[1.0, 2.0]], 3.0, ["a"], [[1.0], [1.0, 2.0]]])
 def test_a_normal_that_is_no_vector_is_refused(normal):
-    with pytest.raises(ParameterError, match="one .*number a feature"):
+    with pytest.raises(ParameterError, match=r"one .*number a feature"):
         Hyperplane(normal, 1.0)
 
 

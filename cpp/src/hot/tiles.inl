@@ -8,11 +8,14 @@ constexpr int64_t kTileCols = 3;
 // Of B, kPanelRows rows of kTileDepth values stay in the first-level cache while A streams past.
 constexpr int64_t kPanelRows = 4 * kTileCols;
 
-// C += alpha A B' for M rows of A and N rows of B.
+// C += alpha A B' for M rows of A and N rows of B. The last k % kLanes terms are summed apart: with
+// a loop among them, the partial sums would be kept in memory.
 template <int M, int N>
 void multiply_tile(int64_t k, double alpha, const double* a, int64_t lda, const double* b,
                    int64_t ldb, double* c, int64_t ldc) {
-  Doubles sums[M][N] = {};
+  Doubles sums[M][N];
+  HEDGEROW_UNROLL for (int i = 0; i < M; ++i)
+    HEDGEROW_UNROLL for (int j = 0; j < N; ++j) sums[i][j] = Doubles{};
   int64_t l = 0;
   for (; l + kLanes <= k; l += kLanes) {
     Doubles right[N];
@@ -22,12 +25,11 @@ void multiply_tile(int64_t k, double alpha, const double* a, int64_t lda, const 
       for (int j = 0; j < N; ++j) sums[i][j] += left * right[j];
     }
   }
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < N; ++j) {
-      double total = lane_sum(sums[i][j]);
-      for (int64_t rest = l; rest < k; ++rest) total += a[i * lda + rest] * b[j * ldb + rest];
-      c[i * ldc + j] += alpha * total;
-    }
+  HEDGEROW_UNROLL for (int i = 0; i < M; ++i)
+    HEDGEROW_UNROLL for (int j = 0; j < N; ++j) c[i * ldc + j] += alpha * lane_sum(sums[i][j]);
+  for (; l < k; ++l)
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < N; ++j) c[i * ldc + j] += alpha * a[i * lda + l] * b[j * ldb + l];
 }
 
 using MultiplyTile = void (*)(int64_t, double, const double*, int64_t, const double*, int64_t,

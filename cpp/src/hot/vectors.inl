@@ -5,6 +5,12 @@ constexpr int64_t kLanes = HEDGEROW_VECTOR_BYTES / sizeof(double);
 typedef double Doubles __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
 typedef float Floats __attribute__((vector_size(HEDGEROW_VECTOR_BYTES / 2)));
 
+#if defined(__clang__)
+#define HEDGEROW_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define HEDGEROW_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 inline Doubles load(const double* from) {
   Doubles lanes;
   __builtin_memcpy(&lanes, from, sizeof lanes);

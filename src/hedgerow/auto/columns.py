@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
-__all__ = ["Columns", "as_columns", "columns_of"]
+__all__ = ["Columns", "as_columns", "columns_of", "is_sparse"]
 
-_RESHAPE = "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
+_RESHAPE = (
+    "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
+)
 _MISSING_TYPES = frozenset({"NAType", "NaTType", "NoneType"})
 
 
@@ -79,7 +82,7 @@ def as_columns(X: Any) -> Columns:
         return X
     if isinstance(X, Table):
         return as_columns(X.X)
-    if sp.issparse(X):
+    if is_sparse(X):
         columns = _from_sparse(X)
     elif isinstance(X, Mapping):
         named = {str(name): np.asarray(values) for name, values in X.items()}
@@ -93,20 +96,27 @@ def as_columns(X: Any) -> Columns:
     return columns
 
 
+def is_sparse(X: Any) -> bool:
+    """Say whether X is a SciPy sparse matrix or array."""
+    return bool(sp.issparse(X))
+
+
 def _from_sparse(X: Any) -> Columns:
     if X.ndim != 2 or X.dtype.kind not in "biuf":
-        msg = f"X is a sparse {X.dtype} array with {X.ndim} dimension(s); give a matrix of real numbers"
+        msg = f"X is a sparse {X.ndim}-D array of {X.dtype}; give a matrix of real numbers"
         raise DataError(msg)
     numbers = sp.csr_matrix(X, dtype=np.float64)
     if np.isnan(numbers.data).any():
-        raise DataError("X is sparse and contains NaN; fill missing values first, or give a dense table")
+        raise DataError(
+            "X is sparse and contains NaN; fill missing values first, or give a dense table"
+        )
     return Columns(None, np.zeros(X.shape[1], np.bool_), numbers)
 
 
 def _from_array(X: Any) -> Columns:
     array = np.asarray(X)
     if array.ndim != 2:
-        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {_RESHAPE}"
+        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, not 2; {_RESHAPE}"
         raise DataError(msg)
     if array.dtype.kind in "biuf":
         numbers = np.asarray(array, dtype=np.float64)
@@ -130,8 +140,8 @@ def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
         values = np.empty(len(series), dtype=object)
         values[:] = series.to_list()
         return values
-    msg = f"column {series.name!r} of X holds {series.dtype} values; turn them into numbers or text first"
-    raise DataError(msg)
+    msg = f"column {series.name!r} of X holds {series.dtype}; turn it into numbers or text first"
+    raise DataTypeError(msg)
 
 
 def columns_of(values: Sequence[NDArray[Any]], names: tuple[str, ...] | None) -> Columns:
@@ -154,7 +164,7 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind in "biuf":
         return values.astype(np.float64, copy=False)
     if values.dtype.kind not in "OU":
-        msg = f"column {label!r} of X holds {values.dtype} values; turn them into numbers or text first"
+        msg = f"column {label!r} of X holds {values.dtype}; turn it into numbers or text first"
         raise DataTypeError(msg)
     cells = [None if _is_missing(cell) else cell for cell in values.tolist()]
     present = [cell for cell in cells if cell is not None]
@@ -163,13 +173,13 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(cell, str) for cell in present):
         return np.array(cells, dtype=object)
     odd = next(cell for cell in present if not isinstance(cell, str))
-    msg = f"column {label!r} of X holds {odd!r} ({type(odd).__name__}) among other kinds of values; make it all text or all numbers"
+    msg = f"column {label!r} of X mixes kinds, {odd!r} among them; make it all text or all numbers"
     raise DataTypeError(msg)
 
 
 def _is_missing(cell: Any) -> bool:
     """Say whether a value is None, NaN, or a dataframe library's sign for a missing value."""
-    return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and cell != cell)
+    return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and isnan(cell))
 
 
 def _refuse_empty(columns: Columns) -> None:
@@ -184,15 +194,13 @@ def _refuse_empty(columns: Columns) -> None:
 
 def _refuse_infinite(columns: Columns) -> None:
     """Refuse infinite numbers, naming the first one's place."""
-    numbers = columns.numbers.tocoo() if sp.issparse(columns.numbers) else columns.numbers
-    infinite = np.isinf(numbers.data if sp.issparse(numbers) else numbers)
-    if not infinite.any():
+    numbers = columns.numbers
+    if not np.isinf(numbers.data if is_sparse(numbers) else numbers).any():
         return
-    if sp.issparse(numbers):
-        row, place = numbers.row[infinite][0], numbers.col[infinite][0]
-    else:
-        row, place = np.argwhere(infinite)[0]
-    column = columns.label(int(np.flatnonzero(~columns.is_text)[place]))
-    msg = f"X contains an infinite value at row {row}, column {column!r}; replace it by a finite one or drop the row"
+    rows, places = (abs(numbers) == np.inf).nonzero()
+    column = columns.label(int(np.flatnonzero(~columns.is_text)[places[0]]))
+    msg = (
+        f"X contains an infinite value at row {rows[0]}, column {column!r}; "
+        "replace it by a finite one or drop the row"
+    )
     raise DataError(msg)
-

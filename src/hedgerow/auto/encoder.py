@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from hedgerow._parameters import check_parameters, one_of
 from hedgerow._state import stateful
-from hedgerow._validation import check_fitted, check_parameters, one_of
-from hedgerow.auto.columns import Columns, as_columns
+from hedgerow._validation import check_fitted
+from hedgerow.auto.columns import Columns, as_columns, is_sparse
 from hedgerow.auto.matching import match_columns
 from hedgerow.errors import ParameterError
 
@@ -22,7 +23,7 @@ _SPARSE_SHARE = 0.25
 
 
 @stateful("is_text_", "fill_", "center_", "spread_", "categories_", "scaling_", "sparse_output_")
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table of numbers and text into a matrix that a linear machine can use.
 
     Missing numbers become the mean of their column. Text becomes one column of 0 and 1 for each
@@ -84,7 +85,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.scaling_ = self._choose_scaling(columns)
         self._learn_numbers(columns.numbers)
         self.categories_ = [_sorted_values(text) for text in columns.texts]
-        self.sparse_output_ = sp.issparse(columns.numbers) or self._is_mostly_zero()
+        self.sparse_output_ = is_sparse(columns.numbers) or self._is_mostly_zero()
         return self
 
     def transform(self, X: Any) -> Any:
@@ -150,17 +151,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_
 
     def _choose_scaling(self, columns: Columns) -> str | None:
-        is_sparse = sp.issparse(columns.numbers)
+        sparse = is_sparse(columns.numbers)
         if self.scale == "auto":
-            return "maxabs" if is_sparse else "standard"
-        if self.scale == "standard" and is_sparse:
+            return "maxabs" if sparse else "standard"
+        if self.scale == "standard" and sparse:
             msg = "scale='standard' would fill the zeros of a sparse matrix; use scale='maxabs'"
             raise ParameterError(msg)
         return self.scale
 
     def _learn_numbers(self, numbers: Any) -> None:
         """Set fill, center and spread of the columns of numbers."""
-        low, high, mean = _sparse_summary(numbers) if sp.issparse(numbers) else _summary(numbers)
+        low, high, mean = _sparse_summary(numbers) if is_sparse(numbers) else _summary(numbers)
         self.fill_ = mean
         self.center_ = np.zeros_like(mean)
         self.spread_ = np.ones_like(mean)
@@ -191,10 +192,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _scaled(self, numbers: Any) -> Any:
         """Return the columns of numbers filled and scaled, CSR if they are and may stay so."""
-        if sp.issparse(numbers) and self.sparse_output_:
+        if is_sparse(numbers) and self.sparse_output_:
             data = numbers.data / self.spread_[numbers.indices]
             return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
-        dense = numbers.toarray() if sp.issparse(numbers) else numbers
+        dense = numbers.toarray() if is_sparse(numbers) else numbers
         return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
 
     def _ones(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

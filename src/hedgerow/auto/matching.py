@@ -36,8 +36,8 @@ def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
     if names is None or columns.names is None:
         if columns.shape[1] != n_seen:
             msg = (
-                f"X has {columns.shape[1]} features, but the model is expecting {n_seen} features as "
-                "input; give the columns it was fitted on"
+                f"X has {columns.shape[1]} features, but the model is expecting {n_seen} features "
+                "as input; give the columns it was fitted on"
             )
             raise DataError(msg)
         return list(range(n_seen))
@@ -58,7 +58,9 @@ def _of_kind(columns: Columns, j: int, want_text: bool) -> NDArray[Any]:
         return values
     missing = missing_mask(values)
     if missing.all():
-        return np.full(len(values), None if want_text else np.nan, dtype=object if want_text else float)
+        return np.full(
+            len(values), None if want_text else np.nan, dtype=object if want_text else float
+        )
     row = int(np.flatnonzero(~missing)[0])
     held, holds = ("text", "numbers") if want_text else ("numbers", "text")
     msg = (
@@ -72,4 +74,8 @@ def _some(names: list[str], limit: int = 5) -> str:
     """Return up to ``limit`` quoted names after the word column."""
     word = "column" if len(names) == 1 else "columns"
     shown = ", ".join(map(repr, names[:limit]))
-    return f"{word} {shown}" if len(names) <= limit else f"{word} {shown} and {len(names) - limit} more"
+    return (
+        f"{word} {shown}"
+        if len(names) <= limit
+        else f"{word} {shown} and {len(names) - limit} more"
+    )

@@ -18,7 +18,7 @@ __all__ = ["TableClassifier"]
 
 
 @stateful("encoder_", "learner_", "classes_", "target_")
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Encode a table and classify its rows.
 
     Parameters
@@ -75,7 +75,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.encoder_ = TableEncoder(self.scale)
         self.learner_ = learner.fit(self.encoder_.fit_transform(X), labels)
         self.classes_ = self.learner_.classes_
-        self.target_ = X.target if isinstance(X, Table) else getattr(y, "name", None)
+        self.target_ = X.target if isinstance(X, Table) else _series_name(y)
         self._remember_columns()
         return self
 
@@ -111,3 +111,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _series_name(y: Any) -> str | None:
+    """Return the name of a dataframe's column of labels, if y is one and has one."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else None

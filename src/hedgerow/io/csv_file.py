@@ -130,7 +130,7 @@ def _column_names(source: Source, layout: Layout) -> list[str]:
 
 def _numbered_names(n_columns: int, position: int | None) -> list[str]:
     """Name the columns of a file without a header; the target does not count."""
-    names = [f"x{i + 1}" for i in range(n_columns)]
+    names = [f"x{i}" for i in range(n_columns)]
     if position is not None:
         names = [*names[:position], "target", *names[position:-1]]
     return names

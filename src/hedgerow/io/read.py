@@ -72,7 +72,7 @@ def read_table(
     source = Source(path)
     head = source.head(_N_SAMPLED_LINES)
     if format == "libsvm" or (format == "auto" and _looks_like_libsvm(head)):
-        if target is not None:
+        if target is not None and require_target:
             msg = (
                 f"target={target!r} cannot be chosen in {source.path}: a LIBSVM file has its "
                 "labels at the start of each line; leave target out"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
+from hedgerow._parameters import Rule, real_number, true_or_false, whole_number
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
-from hedgerow._validation import (
-    Rule,
-    TrainingData,
-    check_n_threads,
-    check_prediction_data,
-    check_seed,
-    real_number,
-    true_or_false,
-    whole_number,
-)
+from hedgerow._validation import TrainingData, check_n_threads, check_prediction_data, check_seed
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import (
     BinaryProblem,
     LinearLearner,
-    OnPass,
     Run,
     Schedule,
     for_each_problem,
@@ -38,6 +29,7 @@ from hedgerow.linear._rosenblatt import (
 __all__ = ["RULES", "LinearPerceptronBase", "PerceptronBase", "problems_of"]
 
 Vector = NDArray[np.float64]
+L = TypeVar("L", bound=LinearLearner)
 
 
 def _real_number_or_none(value: Any) -> str | None:
@@ -72,15 +64,14 @@ RULES: dict[str, Rule] = {
 def problems_of(
     data: TrainingData, held_out: NDArray[np.int64] | None = None
 ) -> list[BinaryProblem]:
-    """Return the one-vs-rest problems of the data; rows of weight zero are in none of them."""
-    held_out = np.empty(0, np.int64) if held_out is None else held_out
-    learns = data.sample_weight > 0
-    learns[held_out] = False
-    visited = np.flatnonzero(learns)
-    return [
-        BinaryProblem(k, y, data.sample_weight, visited, held_out)
-        for k, y in enumerate(one_vs_rest_signs(data.y, len(data.classes)))
-    ]
+    """Return the one-vs-rest problems of the data, which learn nothing from the rows held out."""
+    weight, watched = data.sample_weight, None
+    if held_out is not None:
+        is_watched = np.zeros(len(weight), dtype=bool)
+        is_watched[held_out] = True
+        weight, watched = np.where(is_watched, 0.0, weight), np.where(is_watched, weight, 0.0)
+    signs = one_vs_rest_signs(data.y, len(data.classes))
+    return [BinaryProblem(k, y, weight, watched) for k, y in enumerate(signs)]
 
 
 class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -103,6 +94,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     t_: int
     status_: str
     n_mistakes_: int
+    error_: float
     error_history_: Vector
 
     @abstractmethod
@@ -161,6 +153,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # A problem that ended early keeps its last error while the others go on.
         padded = [run.errors + run.errors[-1:] * (self.n_iter_ - run.n_iter) for run in runs]
         self.error_history_ = np.sum(padded, axis=0)
+        self.error_ = float(self.error_history_[-1])
 
     def _warn_unless_separated(self, runs: Sequence[Run]) -> None:
         """Say in one sentence what happened and what to try, if the data were not separated."""
@@ -192,44 +185,35 @@ class LinearPerceptronBase(PerceptronBase):
 
     n_jobs: int | None
 
-    coef_: Vector
-    intercept_: Vector
-    error_: float
-
-    def _train_planes(
+    def _train_learners(
         self,
+        learner_type: type[L],
         data: TrainingData,
         problems: Sequence[BinaryProblem],
         schedule: Schedule,
         *,
         start: Planes | None = None,
         n_before: int = 0,
-        on_pass: Sequence[OnPass] | None = None,
-    ) -> tuple[Planes, list[Run]]:
-        """Train every problem, from zero unless told otherwise; return the planes it came to."""
+    ) -> tuple[list[L], list[Run]]:
+        """Train a learner for every problem, from zero unless told otherwise."""
         start = Planes.zero(len(problems), data.X.shape[1]) if start is None else start
         n_threads = check_n_threads(self.n_jobs)
-        n_threads_each = n_threads if len(problems) == 1 else 1
         learners = [
-            LinearLearner(
+            learner_type(
                 matrix=data.matrix,
                 problem=problem,
                 step=float(self.eta0),
                 fit_intercept=bool(self.fit_intercept),
-                coef=start.coef[k].copy(),
-                intercept=float(start.intercept[k]),
-                n_threads=n_threads_each,
+                coef=coef.copy(),
+                intercept=float(intercept),
+                n_threads=n_threads if len(problems) == 1 else 1,
             )
-            for k, problem in enumerate(problems)
+            for problem, coef, intercept in zip(problems, start.coef, start.intercept, strict=True)
         ]
-
-        def solve(k: int) -> Run:
-            listener = on_pass[k] if on_pass is not None else None
-            return train(learners[k], problems[k], schedule, n_before, listener)
-
-        runs = for_each_problem(solve, len(problems), n_threads)
-        coef = np.array([learner.coef for learner in learners])
-        return Planes(coef, np.array([learner.intercept for learner in learners])), runs
+        runs = for_each_problem(
+            lambda k: train(learners[k], problems[k], schedule, n_before), len(problems), n_threads
+        )
+        return learners, runs
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""

@@ -25,6 +25,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -37,7 +38,6 @@ __all__ = [
     "BinaryProblem",
     "Learner",
     "LinearLearner",
-    "OnPass",
     "Run",
     "Schedule",
     "Status",
@@ -49,8 +49,6 @@ __all__ = [
 Vector: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
 Status: TypeAlias = Literal["separated", "plateau", "max_iter"]
-OnPass: TypeAlias = Callable[[Rows, Rows], None]
-"""Told after each pass the rows it made mistakes on and how many visits had gone before each."""
 T = TypeVar("T")
 
 _log = logging.getLogger("hedgerow.perceptron")
@@ -67,30 +65,30 @@ class BinaryProblem:
     y : ndarray
         +1 or -1 for every row.
     weight : ndarray
-        The factor of every row's step.
-    visited : ndarray of int64
-        The rows to learn from, all of positive weight.
-    held_out : ndarray of int64
-        The rows that early stopping watches, none of them visited; empty without early stopping.
+        The factor of every row's step; rows of weight zero are not visited.
+    watched : ndarray or None
+        For early stopping, the weight of every row that is held out, and zero for those visited.
     """
 
     number: int
     y: Vector
     weight: Vector
-    visited: Rows
-    held_out: Rows
+    watched: Vector | None = None
+
+    @cached_property
+    def visited(self) -> Rows:
+        """The rows to learn from."""
+        return np.flatnonzero(self.weight)
 
     def error(self, scores: Vector) -> float:
-        """Return the error criterion: weight * |score| summed over misclassified visited rows."""
-        rows = self.visited
-        return float(self.weight[rows] @ np.maximum(-self.y[rows] * scores[rows], 0.0))
+        """Return the error criterion: weight * |score| summed over the misclassified rows."""
+        return float(np.sum(self.weight * np.maximum(-self.y * scores, 0.0)))
 
     def regret(self, scores: Vector) -> float:
         """Return what must fall: the mean error, or the misclassified share of held-out weight."""
-        if len(self.held_out):
-            rows = self.held_out
-            return float(np.average(self.y[rows] * scores[rows] <= 0, weights=self.weight[rows]))
-        return self.error(scores) / float(self.weight[self.visited].sum())
+        if self.watched is not None:
+            return float(np.average(self.y * scores <= 0, weights=self.watched))
+        return self.error(scores) / float(self.weight.sum())
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ class Learner(Protocol):
 
 @dataclass
 class LinearLearner:
-    """A plane (coef, intercept), which the core moves."""
+    """A plane (coef, intercept) in the space of the features, which the core moves."""
 
     matrix: _core.Matrix
     problem: BinaryProblem
@@ -184,10 +182,18 @@ class LinearLearner:
         )
         return positions
 
+    def moves(self, rows: Rows) -> Vector:
+        """Return by how much of each row's vector a mistake on it moves the plane."""
+        return self.step * self.problem.weight[rows] * self.problem.y[rows]
+
     def scores(self) -> Vector:
         """Return the scores of all rows as the plane now stands."""
-        intercept = np.array([self.intercept])
-        return _core.scores(self.matrix, self.coef[None, :], intercept, self.n_threads)[:, 0]
+        return self.scores_by(self.coef, self.intercept)
+
+    def scores_by(self, coef: Vector, intercept: float) -> Vector:
+        """Return the scores that a plane gives to all rows."""
+        offset = np.array([intercept])
+        return _core.scores(self.matrix, coef[None, :], offset, self.n_threads)[:, 0]
 
 
 @dataclass
@@ -208,33 +214,24 @@ class _Plateau:
         return self.waited >= self.patience
 
 
-def train(
-    learner: Learner,
-    problem: BinaryProblem,
-    schedule: Schedule,
-    n_before: int = 0,
-    on_pass: OnPass | None = None,
-) -> Run:
+def train(learner: Learner, problem: BinaryProblem, schedule: Schedule, n_before: int = 0) -> Run:
     """Make passes until one makes no mistake or a limit is met; ``n_before`` visits went before."""
     plateau = _Plateau(schedule.tol, schedule.n_iter_no_change)
     errors: list[float] = []
     n_mistakes = 0
     status: Status = "max_iter"
     while status == "max_iter" and len(errors) < schedule.max_iter:
-        n_visits = len(errors) * len(problem.visited)
-        order = schedule.order(problem, n_before + n_visits)
-        positions = learner.visit(order)
-        if on_pass is not None:
-            on_pass(order[positions], n_visits + positions)
+        n_visits = n_before + len(errors) * len(problem.visited)
+        n_new = len(learner.visit(schedule.order(problem, n_visits)))
         scores = _finite(learner.scores())
         errors.append(problem.error(scores))
-        n_mistakes += len(positions)
-        _log_pass(schedule, problem, errors, len(positions))
-        if len(positions) == 0:
+        n_mistakes += n_new
+        _log_pass(schedule, problem, errors, n_new)
+        if n_new == 0:
             status = "separated"
         elif plateau.reached(problem.regret(scores)):
             status = "plateau"
-    return Run(status, len(errors), n_mistakes, len(positions), tuple(errors))
+    return Run(status, len(errors), n_mistakes, n_new, tuple(errors))
 
 
 def stream_of(problem: int, item: int) -> int:

@@ -10,46 +10,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import check_parameters
 from hedgerow._state import stateful
-from hedgerow._validation import (
-    TrainingData,
-    check_classification_data,
-    check_n_threads,
-    check_parameters,
-)
+from hedgerow._validation import check_classification_data
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
-from hedgerow.linear._rosenblatt import BinaryProblem, Run
+from hedgerow.linear._rosenblatt import LinearLearner
 
 __all__ = ["AveragedPerceptron"]
 
 Vector = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 @dataclass
-class _Average:
-    """Sums that give the mean plane without adding up the planes.
+class _AveragedLearner(LinearLearner):
+    """A perceptron that keeps its mean plane, without adding up the planes.
 
-    A mistake at visit p (counted from 0) of T is in the plane after each of the visits p .. T - 1,
-    so its step enters the mean with the share 1 - p / T. All of a row's mistakes have the same
-    step: the number of them and the sum of their p are enough.
+    A move made at visit p (counted from 0) of T is in the plane after each of the visits p .. T - 1,
+    a share 1 - p / T of them. Hence the mean plane is the present one less the sum of all moves,
+    each times its p, over T.
     """
 
-    n_rows: int
-    counts: NDArray[np.int64] = field(init=False)
-    visits: NDArray[np.int64] = field(init=False)
+    n_visits: int = field(default=0, init=False)
+    late_coef: Vector = field(init=False)
+    late_intercept: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        self.counts = np.zeros(self.n_rows, dtype=np.int64)
-        self.visits = np.zeros(self.n_rows, dtype=np.int64)
+        self.late_coef = np.zeros_like(self.coef)
 
-    def add(self, rows: NDArray[np.int64], visits: NDArray[np.int64]) -> None:
-        """Take in a pass, which visits each row once."""
-        self.counts[rows] += 1
-        self.visits[rows] += visits
+    def visit(self, order: Rows) -> Rows:
+        """Visit the rows in this order, learn from mistakes, return their positions in it."""
+        positions = super().visit(order)
+        rows = order[positions]
+        late_moves = np.zeros(len(self.problem.y))
+        late_moves[rows] = self.moves(rows) * (self.n_visits + positions)
+        self.late_coef += _core.weighted_row_sum(self.matrix, late_moves, self.n_threads)
+        self.late_intercept += float(late_moves.sum()) if self.fit_intercept else 0.0
+        self.n_visits += len(order)
+        return positions
 
-    def share_of_rows(self, n_visits: int) -> Vector:
-        """Return with how many of its steps each row enters the mean plane."""
-        return self.counts - self.visits / n_visits
+    def mean_plane(self) -> tuple[Vector, float]:
+        """Return coefficients and intercept of the mean plane."""
+        coef = self.coef - self.late_coef / self.n_visits
+        return coef, self.intercept - self.late_intercept / self.n_visits
+
+    def scores(self) -> Vector:
+        """Return the scores that the mean plane gives to all rows."""
+        return self.scores_by(*self.mean_plane())
 
 
 @stateful(
@@ -67,8 +74,7 @@ class AveragedPerceptron(LinearPerceptronBase):
     """The mean of all planes a perceptron has had, each weighted by the visits it survived.
 
     The perceptron itself is :class:`Perceptron`'s, started at zero. Its last plane depends on the
-    last rows visited; the mean is far steadier on data that no plane separates, at no cost: the
-    planes are never formed.
+    last rows visited; the mean is far steadier on data that no plane separates.
 
     Parameters
     ----------
@@ -77,7 +83,7 @@ class AveragedPerceptron(LinearPerceptronBase):
     max_iter : int, default=1000
         The most passes.
     tol : float or None, default=1e-3
-        Stop when the perceptron's mean error has not come ``tol`` below its lowest value for
+        Stop when the mean error of the mean plane has not come ``tol`` below its lowest value for
         ``n_iter_no_change`` passes in a row; None never stops for that reason.
     shuffle : bool, default=True
         Whether each pass has a random order of its own, instead of the order of the data.
@@ -101,14 +107,14 @@ class AveragedPerceptron(LinearPerceptronBase):
     classes_ : ndarray
         The labels, sorted.
     status_ : {"separated", "plateau", "max_iter"}
-        How the perceptron ended, as in :class:`Perceptron`. "separated" is said of its last plane;
-        the mean plane may still err on some row, see ``error_``.
+        How training ended, as in :class:`Perceptron`. "separated" is said of the perceptron's last
+        plane; the mean plane may still err on some row, see ``error_``.
     n_iter_, t_, n_mistakes_ : int
         As in :class:`Perceptron`.
     error_ : float
         The error criterion of the mean planes.
     error_history_ : ndarray of shape (n_iter_,)
-        The error criterion of the perceptron's plane after each pass.
+        The same after each pass.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -170,30 +176,11 @@ class AveragedPerceptron(LinearPerceptronBase):
         check_parameters(self, RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         problems = problems_of(data)
-        averages = [_Average(len(data.y)) for _ in problems]
-        runs = self._train_planes(
-            data, problems, self._schedule(), on_pass=[average.add for average in averages]
-        )[1]
+        learners, runs = self._train_learners(_AveragedLearner, data, problems, self._schedule())
+        planes = [learner.mean_plane() for learner in learners]
         self.classes_ = data.classes
+        self.coef_ = np.array([coef for coef, _ in planes])
+        self.intercept_ = np.array([intercept for _, intercept in planes])
         self._keep_report(runs, len(problems[0].visited))
-        self._keep_means(data, problems, averages, runs)
         self._warn_unless_separated(runs)
         return self
-
-    def _keep_means(
-        self,
-        data: TrainingData,
-        problems: list[BinaryProblem],
-        averages: list[_Average],
-        runs: list[Run],
-    ) -> None:
-        """Set the mean planes and their error."""
-        n_threads = check_n_threads(self.n_jobs)
-        alphas = [
-            self.eta0 * p.weight * p.y * average.share_of_rows(run.n_iter * len(p.visited))
-            for p, average, run in zip(problems, averages, runs, strict=True)
-        ]
-        self.coef_ = np.array([_core.weighted_row_sum(data.matrix, a, n_threads) for a in alphas])
-        self.intercept_ = np.array([a.sum() if self.fit_intercept else 0.0 for a in alphas])
-        scores = _core.scores(data.matrix, self.coef_, self.intercept_, n_threads)
-        self.error_ = sum(p.error(scores[:, k]) for k, p in enumerate(problems))

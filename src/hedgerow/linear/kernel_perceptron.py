@@ -10,17 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from hedgerow._parameters import Rule, check_parameters, one_of, real_number, whole_number
 from hedgerow._state import stateful
-from hedgerow._validation import (
-    Rows,
-    Rule,
-    TrainingData,
-    check_classification_data,
-    check_parameters,
-    one_of,
-    real_number,
-    whole_number,
-)
+from hedgerow._validation import Rows, TrainingData, check_classification_data
 from hedgerow.errors import DataError
 from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
 from hedgerow.linear._rosenblatt import BinaryProblem, train
@@ -209,6 +201,10 @@ class KernelPerceptron(PerceptronBase):
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
+    Notes
+    -----
+    Kernel values go through NumPy's BLAS, which may give other last bits with other threads.
+
     Examples
     --------
     >>> from hedgerow.linear import KernelPerceptron
@@ -280,7 +276,6 @@ class KernelPerceptron(PerceptronBase):
         self.classes_ = data.classes
         self._keep_planes(data.X, learners)
         self._keep_report(runs, len(problems[0].visited))
-        self.error_ = float(self.error_history_[-1])
         self._warn_unless_separated(runs)
         return self
 

@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from hedgerow._parameters import Rule, check_parameters, real_number, true_or_false
 from hedgerow._state import stateful
-from hedgerow._validation import (
-    Rule,
-    TrainingData,
-    check_classification_data,
-    check_parameters,
-    real_number,
-    true_or_false,
-)
+from hedgerow._validation import TrainingData, check_classification_data
 from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes, checked_planes, held_out_rows, random_planes
-from hedgerow.linear._rosenblatt import Run, Schedule
+from hedgerow.linear._rosenblatt import LinearLearner, Run, Schedule
 from hedgerow.linear._rows import check_batch
-from hedgerow.linear.averaged_perceptron import AveragedPerceptron
 
-__all__ = ["AveragedPerceptron", "Perceptron"]
+__all__ = ["Perceptron"]
 
 
 def _no_penalty(value: Any) -> str | None:
@@ -265,11 +259,13 @@ class Perceptron(LinearPerceptronBase):
         fraction = self.validation_fraction
         held_out = held_out_rows(data, fraction, schedule.seed) if self.early_stopping else None
         problems = problems_of(data, held_out)
-        planes, runs = self._train_planes(data, problems, schedule, start=start, n_before=n_before)
+        learners, runs = self._train_learners(
+            LinearLearner, data, problems, schedule, start=start, n_before=n_before
+        )
         self.classes_ = data.classes
-        self.coef_, self.intercept_ = planes.coef, planes.intercept
+        self.coef_ = np.array([learner.coef for learner in learners])
+        self.intercept_ = np.array([learner.intercept for learner in learners])
         self._keep_report(runs, len(problems[0].visited), n_before)
-        self.error_ = float(self.error_history_[-1])
         return runs
 
     def _starting_planes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from typing import Any, Self
@@ -12,19 +13,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hedgerow import _core
+from hedgerow._parameters import (
+    check_parameters,
+    one_of,
+    real_number,
+    true_or_false,
+    whole_number,
+)
 from hedgerow._state import stateful
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import (
     TrainingData,
     check_classification_data,
     check_n_threads,
-    check_parameters,
     check_prediction_data,
     check_seed,
-    one_of,
-    real_number,
-    true_or_false,
-    whole_number,
 )
 from hedgerow.certificates import Certificate, certify, worst
 from hedgerow.errors import NotCertifiedWarning, ParameterError
@@ -33,6 +36,8 @@ from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
 __all__ = ["LinearSVC"]
+
+_log = logging.getLogger("hedgerow")
 
 _RULES = {
     "penalty": one_of("l2"),
@@ -92,7 +97,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
     verbose : int, default=0
-        If positive, the solver's choice and the certificates go to the ``hedgerow`` logger.
+        If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the order of coordinate descent.
     max_iter : int, default=1000
@@ -272,9 +277,13 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(solution.n_iter for solution in solutions)
         self.status_ = next((s.status for s in solutions if s.status != "optimal"), "optimal")
         self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
+        if self.verbose:
+            _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)
         if not self.certificate_.is_certified:
             advice = "raise max_iter or tol, lower C, or scale the features"
-            warnings.warn(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning, 3)
+            warnings.warn(
+                f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning, 3
+            )
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse input is welcome."""

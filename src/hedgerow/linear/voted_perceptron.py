@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import check_parameters
 from hedgerow._state import stateful
 from hedgerow._validation import (
     TrainingData,
     check_classification_data,
     check_n_threads,
-    check_parameters,
     check_prediction_data,
 )
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes
-from hedgerow.linear._rosenblatt import BinaryProblem
+from hedgerow.linear._rosenblatt import LinearLearner
 from hedgerow.linear._rows import dense
 
 __all__ = ["VotedPerceptron"]
@@ -33,20 +33,24 @@ _BLOCK = 2**22
 
 
 @dataclass
-class _Diary:
-    """The rows a perceptron made mistakes on, and the number of visits before each mistake."""
+class _VotedLearner(LinearLearner):
+    """A perceptron that remembers on which row and at which visit it made each mistake."""
 
-    rows: list[Rows] = field(default_factory=list)
-    visits: list[Rows] = field(default_factory=list)
+    n_visits: int = field(default=0, init=False)
+    mistakes: list[Rows] = field(default_factory=list, init=False)
+    visits: list[Rows] = field(default_factory=list, init=False)
 
-    def add(self, rows: Rows, visits: Rows) -> None:
-        """Take in a pass."""
-        self.rows.append(rows)
-        self.visits.append(visits)
+    def visit(self, order: Rows) -> Rows:
+        """Visit the rows in this order, learn from mistakes, return their positions in it."""
+        positions = super().visit(order)
+        self.mistakes.append(order[positions])
+        self.visits.append(self.n_visits + positions)
+        self.n_visits += len(order)
+        return positions
 
-    def survivals(self, n_visits: int) -> Rows:
+    def survivals(self) -> Rows:
         """Return how many visits the plane made by each mistake lasted, that mistake's included."""
-        return np.diff(np.concatenate([*self.visits, [n_visits]])).astype(np.int64)
+        return np.diff(np.concatenate([*self.visits, [self.n_visits]])).astype(np.int64)
 
 
 @stateful(
@@ -60,6 +64,7 @@ class _Diary:
     "t_",
     "status_",
     "n_mistakes_",
+    "error_",
     "error_history_",
 )
 class VotedPerceptron(LinearPerceptronBase):
@@ -111,8 +116,8 @@ class VotedPerceptron(LinearPerceptronBase):
         The mistakes in the order they were made, as places in ``support_``; each made a plane.
     survivals_ : list of ndarray of int64, one a one-vs-rest problem
         The votes of those planes.
-    status_, n_iter_, t_, n_mistakes_, error_history_
-        As in :class:`Perceptron`, said of the perceptron's plane.
+    status_, n_iter_, t_, n_mistakes_, error_, error_history_
+        As in :class:`Perceptron`; the errors are those of the perceptron's last plane.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -176,18 +181,10 @@ class VotedPerceptron(LinearPerceptronBase):
         check_parameters(self, RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         problems = problems_of(data)
-        diaries = [_Diary() for _ in problems]
-        runs = self._train_planes(
-            data, problems, self._schedule(), on_pass=[diary.add for diary in diaries]
-        )[1]
-        n_visited = len(problems[0].visited)
+        learners, runs = self._train_learners(_VotedLearner, data, problems, self._schedule())
         self.classes_ = data.classes
-        self.survivals_ = [
-            diary.survivals(run.n_iter * n_visited)
-            for diary, run in zip(diaries, runs, strict=True)
-        ]
-        self._keep_mistakes(data, problems, diaries)
-        self._keep_report(runs, n_visited)
+        self._keep_mistakes(data, learners)
+        self._keep_report(runs, len(problems[0].visited))
         self._warn_unless_separated(runs)
         return self
 
@@ -212,16 +209,14 @@ class VotedPerceptron(LinearPerceptronBase):
         planes = next(self._planes_in_blocks(problem, max(n_mistakes, 1)))
         return planes.coef, planes.intercept, self.survivals_[problem]
 
-    def _keep_mistakes(
-        self, data: TrainingData, problems: list[BinaryProblem], diaries: list[_Diary]
-    ) -> None:
-        """Set what the planes are built from."""
-        rows = [np.concatenate(diary.rows) for diary in diaries]
+    def _keep_mistakes(self, data: TrainingData, learners: list[_VotedLearner]) -> None:
+        """Set what the planes and their votes are made from."""
+        rows = [np.concatenate(learner.mistakes) for learner in learners]
         self.support_ = np.unique(np.concatenate(rows))
         self.support_vectors_ = data.X[self.support_]
+        self.steps_ = np.array([learner.moves(self.support_) for learner in learners])
         self.mistakes_ = [np.searchsorted(self.support_, r).astype(np.int64) for r in rows]
-        steps = np.array([self.eta0 * p.weight * p.y for p in problems])
-        self.steps_ = steps[:, self.support_]
+        self.survivals_ = [learner.survivals() for learner in learners]
 
     def _planes_in_blocks(self, problem: int, block: int) -> Iterator[Planes]:
         """Yield the planes of a problem, at most ``block`` at a time: running sums of the steps."""

@@ -65,7 +65,7 @@ def finish_exactly(progress: Progress, alpha: Vector) -> None:
 
 
 def _solve_group(
-    system: RidgeSystem, alpha: Vector, between: Vector, stiffness: float
+    system: RidgeSystem, alpha: Vector, between: NDArray[np.bool_], stiffness: float
 ) -> tuple[Vector, Vector]:
     """Bring the margin rows to margin 1; return alpha and all margins."""
     system.factorise(np.where(between, stiffness, 0.0))

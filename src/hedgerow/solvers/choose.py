@@ -62,11 +62,29 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         return SOLVERS[second_order](problem, settings)
     if unknowns > DIRECT_UNKNOWNS:
         return dual_coordinate_descent(problem, settings)
-    first = dual_coordinate_descent(problem, replace(settings, max_iter=min(FIRST_TRY, settings.max_iter)))
+    return _first_then(SOLVERS[second_order], problem, settings)
+
+
+def _first_then(
+    second_order: Callable[[LinearProblem, Settings], Solution],
+    problem: LinearProblem,
+    settings: Settings,
+) -> Solution:
+    """Give coordinate descent a while, then hand over; return what came nearer to the optimum."""
+    short = replace(settings, max_iter=min(FIRST_TRY, settings.max_iter))
+    first = dual_coordinate_descent(problem, short)
     if first.status == "optimal" or settings.max_iter <= first.n_iter:
         return first
     rest = replace(settings, max_iter=settings.max_iter - first.n_iter)
-    return SOLVERS[second_order](problem, rest)
+    second = second_order(problem, rest)
+    better = min(first, second, key=lambda s: s.history[-1][1] - s.history[-1][2])
+    return replace(
+        better,
+        n_iter=first.n_iter + second.n_iter,
+        solver=f"{first.solver}+{second.solver}",
+        status=better.status if better is second else second.status,
+        history=first.history + second.history,
+    )
 
 
 def _refuse_wrong_loss(solver: str, loss: str) -> None:

@@ -17,8 +17,6 @@ Ferris and Munson, Interior-point methods for massive support vector machines, S
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,27 +49,23 @@ def interior_point(problem: LinearProblem, settings: Settings) -> Solution:
     return progress.solution("stalled" if since >= PATIENCE else None)
 
 
-@dataclass(eq=False)
 class _Path:
-    """The point on (or near) the central path, rows without weight left out.
+    """A point on (or near) the central path, rows without weight left out.
 
-    `room` is c - alpha, kept as a variable of its own: near the bound the difference of the two
-    would be all rounding.
+    The rows of `point` are alpha, room, surplus and slack. The room is c - alpha, kept as a variable
+    of its own: near the bound the difference of the two would be all rounding.
     """
 
-    problem: LinearProblem
-    system: RidgeSystem
-
-    def __post_init__(self) -> None:
-        self.used = self.problem.weight > 0
-        self.upper = self.problem.weight[self.used]
-        self.alpha = 0.5 * self.upper
-        self.room = 0.5 * self.upper
-        self.surplus = np.ones_like(self.alpha)
-        self.slack = 2.0 * np.ones_like(self.alpha)
-        self.margins = self.system.margins()
-        self.mu = self._mean_product(0.0, *3 * [np.zeros_like(self.alpha)])
-        self.kept = np.ones((4, len(self.alpha)))
+    def __init__(self, problem: LinearProblem, system: RidgeSystem) -> None:
+        self.problem = problem
+        self.system = system
+        self.used = problem.weight > 0
+        self.upper = problem.weight[self.used]
+        half, one = 0.5 * self.upper, np.ones_like(self.upper)
+        self.point = np.array([half, half, one, 2.0 * one])
+        self.kept = np.ones_like(self.point)
+        self.mu = _mean_product(self.point)
+        self.margins = system.margins()
 
     def gap(self, progress: Progress) -> float:
         """Offer this point, and return the relative gap reached so far."""
@@ -82,7 +76,7 @@ class _Path:
         progress.offer_primal(w, b, scores)
         progress.offer_dual(self.alpha_on_bounds())
         if not progress.is_solved:
-            progress.offer_dual(self._spread(self.alpha))
+            progress.offer_dual(self._spread(self.point[0]))
         progress.measure()
         return progress.relative_gap
 
@@ -95,67 +89,51 @@ class _Path:
         """
         alpha, room, surplus, slack = self.kept
         falling, rising = alpha < surplus, room < slack
-        return self._spread(np.where(falling, 0.0, np.where(rising, self.upper, self.alpha)))
+        return self._spread(np.where(falling, 0.0, np.where(rising, self.upper, self.point[0])))
 
     def advance(self) -> None:
         """Make one predictor-corrector round."""
-        old = np.array([self.alpha, self.room, self.surplus, self.slack])
-        alpha, room, surplus, slack = old
+        alpha, room, surplus, slack = old = self.point
         self.system.factorise(self._spread(1.0 / (surplus / alpha + slack / room)))
-        _, *change = self._direction(-alpha * surplus, -room * slack)
-        after = self._mean_product(self._longest(*change), *change)
+        _, change = self._direction(-alpha * surplus, -room * slack)
+        after = _mean_product(old + _longest(old, change, cap=1.0) * change)
         goal = self.mu * (after / self.mu) ** 3
-        d_alpha, d_surplus, d_slack = change
-        step, *change = self._direction(
-            goal - alpha * surplus - d_alpha * d_surplus, goal - room * slack + d_alpha * d_slack
+        step, change = self._direction(
+            goal - alpha * surplus - change[0] * change[2],
+            goal - room * slack - change[1] * change[3],
         )
-        length = min(1.0, 0.995 * self._longest(*change, cap=2.0))
-        self.mu = self._mean_product(length, *change)
-        self.alpha = alpha + length * change[0]
-        self.room = room - length * change[0]
-        self.surplus = surplus + length * change[1]
-        self.slack = slack + length * change[2]
-        self.kept = np.array([self.alpha, self.room, self.surplus, self.slack]) / old
+        length = min(1.0, 0.995 * _longest(old, change, cap=2.0))
+        self.point = old + length * change
+        self.kept = self.point / old
+        self.mu = _mean_product(self.point)
         self.system.move(step, length)
         self.margins = self.system.margins()
 
-    def _direction(self, r_lower: Vector, r_upper: Vector) -> tuple[Direction, Vector, Vector, Vector]:
-        """Solve for the step that changes the two products by the given amounts."""
-        margins = self.margins[self.used]
-        infeasible = margins - 1.0 + self.slack - self.surplus
-        target = r_lower / self.alpha - r_upper / self.room - infeasible
-        step = self.system.direction(self._spread(self.alpha), self._spread(target))
+    def _direction(self, r_lower: Vector, r_upper: Vector) -> tuple[Direction, Vector]:
+        """Solve for the step that changes alpha * surplus and room * slack by the given amounts."""
+        alpha, room, surplus, slack = self.point
+        infeasible = self.margins[self.used] - 1.0 + slack - surplus
+        target = r_lower / alpha - r_upper / room - infeasible
+        step = self.system.direction(self._spread(alpha), self._spread(target))
         d_alpha = step.alpha[self.used]
-        d_surplus = (r_lower - self.surplus * d_alpha) / self.alpha
-        d_slack = (r_upper + self.slack * d_alpha) / self.room
-        return step, d_alpha, d_surplus, d_slack
-
-    def _mean_product(
-        self, length: float, d_alpha: Vector, d_surplus: Vector, d_slack: Vector
-    ) -> float:
-        """Return the mean of the products after a step of that length."""
-        lower = (self.alpha + length * d_alpha) * (self.surplus + length * d_surplus)
-        upper = (self.room - length * d_alpha) * (self.slack + length * d_slack)
-        return float(np.sum(lower + upper)) / (2 * len(lower))
-
-    def _longest(
-        self, d_alpha: Vector, d_surplus: Vector, d_slack: Vector, cap: float = 1.0
-    ) -> float:
-        """Return the longest step, at most `cap`, that keeps everything positive."""
-        longest = cap
-        for value, change in (
-            (self.alpha, d_alpha),
-            (self.room, -d_alpha),
-            (self.surplus, d_surplus),
-            (self.slack, d_slack),
-        ):
-            shrinking = change < 0
-            ratio = value[shrinking] / -change[shrinking]
-            longest = min(longest, float(np.min(ratio, initial=cap)))
-        return longest
+        d_surplus = (r_lower - surplus * d_alpha) / alpha
+        d_slack = (r_upper + slack * d_alpha) / room
+        return step, np.array([d_alpha, -d_alpha, d_surplus, d_slack])
 
     def _spread(self, values: Vector) -> Vector:
         """Put values of the rows with weight in their places, 0 elsewhere."""
         full = np.zeros(len(self.used))
         full[self.used] = values
         return full
+
+
+def _mean_product(point: Vector) -> float:
+    """Return mu, the mean of alpha * surplus and room * slack."""
+    alpha, room, surplus, slack = point
+    return float(np.mean(alpha * surplus + room * slack)) / 2.0
+
+
+def _longest(point: Vector, change: Vector, cap: float) -> float:
+    """Return the longest step, at most `cap`, that keeps the whole point positive."""
+    falls = change < 0
+    return float(np.min(point[falls] / -change[falls], initial=cap))

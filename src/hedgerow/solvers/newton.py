@@ -75,7 +75,11 @@ def _best_length(
 
     def slope(length: float) -> float:
         missing = np.maximum(0.0, 1.0 - margins - length * step.margin)
-        return linear + length * quadratic - 2.0 * float(np.sum(problem.weight * missing * step.margin))
+        return (
+            linear
+            + length * quadratic
+            - 2.0 * float(np.sum(problem.weight * missing * step.margin))
+        )
 
     if slope(1.0) <= ROUNDING * abs(slope(0.0)):
         return 1.0
@@ -84,4 +88,3 @@ def _best_length(
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) < 0 else (low, middle)
     return low
-

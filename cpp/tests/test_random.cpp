@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "check.hpp"
+#include "hedgerow/random.hpp"
+
+using hedgerow::Philox;
+
+TEST(philox_gives_the_known_answers_of_random123) {
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  const Philox::Block of_zeros{0x16554d9eca36314c, 0xdb20fe9d672d0fdc, 0xd7e772cee186176b,
+                               0x7e68b68aec7ba23b};
+  const Philox::Block of_ones{0x87b092c3013fe90b, 0x438c3c67be8d0224, 0x9cc7d7c69cd777b6,
+                              0xa09caebf594f0ba0};
+  CHECK(Philox::bijection({0, 0, 0, 0}, {0, 0}) == of_zeros);
+  CHECK(Philox::bijection({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}) == of_ones);
+}
+
+TEST(the_stream_is_the_bijection_of_1_then_2_then_3) {
+  Philox random(7, 9);
+  for (std::uint64_t counter = 1; counter < 4; ++counter)
+    for (const std::uint64_t word : Philox::bijection({counter, 0, 0, 0}, {7, 9}))
+      CHECK(random.next_u64() == word);
+}
+
+TEST(streams_and_seeds_differ) {
+  const std::uint64_t word = Philox(1, 2).next_u64();
+  CHECK(word != Philox(1, 3).next_u64());
+  CHECK(word != Philox(2, 2).next_u64());
+  CHECK(word == Philox(1, 2).next_u64());
+}
+
+TEST(uniform_lies_in_0_1_and_has_mean_a_half) {
+  Philox random(3, 0);
+  constexpr int kDraws = 100000;
+  double sum = 0.0;
+  bool inside = true;
+  for (int t = 0; t < kDraws; ++t) {
+    const double u = random.uniform();
+    inside = inside && 0.0 <= u && u < 1.0;
+    sum += u;
+  }
+  CHECK(inside);
+  check::near(sum / kDraws, 0.5, 5 * 0.2887 / 316.2);  // five standard errors
+}
+
+TEST(below_is_unbiased_even_where_the_remainder_is_large) {
+  // With n = 3 * 2^62, a plain remainder would fall into the lower third half of the time.
+  constexpr std::uint64_t kThird = std::uint64_t{1} << 62;
+  Philox random(5, 0);
+  std::array<int, 3> counts{};
+  constexpr int kDraws = 30000;
+  for (int t = 0; t < kDraws; ++t) ++counts.at(random.below(3 * kThird) / kThird);
+  for (const int count : counts)
+    check::near(count, kDraws / 3.0, 5 * 81.7);  // five standard deviations
+}
+
+TEST(below_1_is_0_and_below_2_is_fair) {
+  Philox random(6, 0);
+  CHECK(random.below(1) == 0);
+  int ones = 0;
+  for (int t = 0; t < 10000; ++t) ones += static_cast<int>(random.below(2));
+  check::near(ones, 5000, 5 * 50);  // five standard deviations
+}
+
+TEST(shuffle_makes_each_permutation_equally_often) {
+  Philox random(8, 0);
+  std::array<int, 27> counts{};
+  constexpr int kDraws = 12000;
+  for (int t = 0; t < kDraws; ++t) {
+    std::array<std::int64_t, 3> items{0, 1, 2};
+    random.shuffle(items);
+    ++counts.at(9 * items[0] + 3 * items[1] + items[2]);
+  }
+  CHECK(std::count(counts.begin(), counts.end(), 0) == 27 - 6);
+  for (const int count : counts)
+    if (count > 0) check::near(count, kDraws / 6.0, 5 * 40.8);  // five standard deviations
+}
+
+TEST(shuffle_leaves_nothing_and_one_item_alone) {
+  std::vector<std::int64_t> none, one{4};
+  Philox random(1, 1);
+  random.shuffle(none);
+  random.shuffle(one);
+  CHECK(none.empty() && one[0] == 4);
+}

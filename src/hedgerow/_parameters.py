@@ -1,0 +1,83 @@
+"""What values a parameter may have: one rule a parameter, checked once, at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from hedgerow.errors import ParameterError
+
+__all__ = [
+    "Rule",
+    "check_parameters",
+    "is_number",
+    "is_whole",
+    "one_of",
+    "real_number",
+    "true_or_false",
+    "whole_number",
+]
+
+Rule: TypeAlias = Callable[[Any], str | None]
+"""Takes a parameter's value; returns None if it is fine, else what it must be."""
+
+
+def is_number(value: object) -> bool:
+    """Say whether the value is a real number, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_whole(value: object) -> bool:
+    """Say whether the value is an integer, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
+    """Check each named parameter of the estimator by its rule."""
+    parameters = estimator.get_params(deep=False)
+    for name, rule in rules.items():
+        expected = rule(parameters[name])
+        if expected is not None:
+            msg = f"{name}={parameters[name]!r} is not allowed in {type(estimator).__name__}: it must be {expected}"
+            raise ParameterError(msg)
+
+
+def real_number(low: float, high: float = np.inf, *, open_low: bool = False) -> Rule:
+    """Allow finite real numbers from ``low`` to ``high``."""
+
+    def rule(value: Any) -> str | None:
+        number = float(value) if is_number(value) else np.nan
+        if np.isfinite(number) and (number > low if open_low else number >= low) and number <= high:
+            return None
+        upper = "" if high == np.inf else f" and at most {high:g}"
+        return f"a finite number {'above' if open_low else 'of at least'} {low:g}{upper}"
+
+    return rule
+
+
+def whole_number(low: int) -> Rule:
+    """Allow integers of at least ``low``."""
+
+    def rule(value: Any) -> str | None:
+        return None if is_whole(value) and value >= low else f"an integer of at least {low}"
+
+    return rule
+
+
+def one_of(*choices: Any) -> Rule:
+    """Allow the listed values, compared by equality and type."""
+
+    def rule(value: Any) -> str | None:
+        fine = any(type(value) is type(choice) and value == choice for choice in choices)
+        return None if fine else "one of " + ", ".join(repr(choice) for choice in choices)
+
+    return rule
+
+
+def true_or_false(value: Any) -> str | None:
+    """Allow booleans, also NumPy's."""
+    return None if isinstance(value, bool | np.bool_) else "True or False"

@@ -1,0 +1,182 @@
+"""What to try next: named hints, each one sentence, about things that can be done today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hedgerow.auto.choose import CandidateScore, best_candidate
+from hedgerow.auto.judge import HeldOutReport
+from hedgerow.auto.profile import Profile
+from hedgerow.certificates import Certificate
+
+__all__ = ["Evidence", "Hint", "advise"]
+
+_OVERFIT = 0.05
+_UNDERFIT = 0.85
+_UNBALANCED = 3.0
+_POOR_RECALL = 0.5
+_WIDE = 0.1
+_FEW_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Something worth trying.
+
+    Attributes
+    ----------
+    name : str
+        A fixed name, for programs.
+    sentence : str
+        What was seen and what to do, for people.
+    """
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What advice is drawn from."""
+
+    profile: Profile
+    scores: tuple[CandidateScore, ...]
+    train_accuracy: float
+    test: HeldOutReport
+    certificate: Certificate
+
+
+def advise(evidence: Evidence) -> tuple[Hint, ...]:
+    """Return the hints that apply, the gravest first."""
+    hints = [Hint(name, rule(evidence)) for name, rule in _RULES.items()]
+    return tuple(hint for hint in hints if hint.sentence)
+
+
+def _not_certified(seen: Evidence) -> str:
+    if seen.certificate.is_certified:
+        return ""
+    return "The fit did not reach its tolerance: raise max_iter, or choose a smaller C."
+
+
+def _no_better_than_baseline(seen: Evidence) -> str:
+    if seen.test.accuracy.low > seen.test.baseline:
+        return ""
+    return (
+        f"The model is not shown to be better than always answering {seen.test.baseline_label!r}: "
+        "the columns say little about the target in a linear way, so add columns that could."
+    )
+
+
+def _row_numbers(seen: Evidence) -> str:
+    return _about(
+        seen.profile.row_numbers,
+        "only counts the rows",
+        "remove it, because it can leak the order of the file",
+    )
+
+
+def _identifiers(seen: Evidence) -> str:
+    return _about(
+        seen.profile.identifiers,
+        "has nearly as many texts as rows",
+        "remove it if it only names the row, and write numbers with a decimal point",
+    )
+
+
+def _mostly_missing(seen: Evidence) -> str:
+    return _about(
+        seen.profile.mostly_missing,
+        "is missing in more than half of the rows",
+        "remove it or find its values",
+    )
+
+
+def _overfit(seen: Evidence) -> str:
+    gap = seen.train_accuracy - seen.test.accuracy.estimate
+    if gap < _OVERFIT or seen.train_accuracy <= seen.test.accuracy.high:
+        return ""
+    return (
+        f"Training rows are predicted better ({_percent(seen.train_accuracy)}) than test rows "
+        f"({_percent(seen.test.accuracy.estimate)}): try more rows, fewer columns or a smaller C."
+    )
+
+
+def _too_simple(seen: Evidence) -> str:
+    if seen.train_accuracy >= _UNDERFIT or _overfit(seen):
+        return ""
+    return (
+        f"Even of the training rows only {_percent(seen.train_accuracy)} are right: a plane may be "
+        "too simple here, so add columns such as squares or products of those you have."
+    )
+
+
+def _unbalanced(seen: Evidence) -> str:
+    counts = seen.profile.classes.values()
+    worst = min(seen.test.recalls, key=lambda recall: recall.share)
+    if max(counts) < _UNBALANCED * min(counts) or worst.share >= _POOR_RECALL:
+        return ""
+    return (
+        f"The classes are unbalanced and only {worst.n_found} of {worst.n_rows} rows of "
+        f"{worst.label!r} were found: try class_weight='balanced' "
+        "(hedgerow train --class-weight balanced)."
+    )
+
+
+def _rare_classes(seen: Evidence) -> str:
+    rare = [repr(label) for label, count in seen.profile.classes.items() if count < _FEW_ROWS]
+    if not rare:
+        return ""
+    return (
+        f"Fewer than {_FEW_ROWS} rows have the label {', '.join(rare[:5])}"
+        f"{' or others' if len(rare) > 5 else ''}: add rows or join classes."
+    )
+
+
+def _c_at_edge(seen: Evidence) -> str:
+    """Speak up if accuracy still rises towards the end of the grid where the best C is."""
+    best, first, last = best_candidate(seen.scores), seen.scores[0], seen.scores[-1]
+    if all(score.accuracy == best.accuracy for score in seen.scores):
+        return ""
+    if best is first:
+        return f"The best C is the smallest one tried: try some down to {best.C / 64:g} with --Cs."
+    if best is last:
+        return f"The best C is the largest one tried: try some up to {best.C * 64:g} with --Cs."
+    return ""
+
+
+def _few_test_rows(seen: Evidence) -> str:
+    interval = seen.test.accuracy
+    if interval.high - interval.low < _WIDE:
+        return ""
+    return (
+        f"The test has only {interval.n} rows, which leaves the accuracy uncertain by "
+        f"{_percent(interval.high - interval.low)}: test on more rows before you rely on it."
+    )
+
+
+_RULES: dict[str, Callable[[Evidence], str]] = {
+    "not_certified": _not_certified,
+    "no_better_than_baseline": _no_better_than_baseline,
+    "row_numbers": _row_numbers,
+    "identifiers": _identifiers,
+    "mostly_missing": _mostly_missing,
+    "overfit": _overfit,
+    "too_simple": _too_simple,
+    "unbalanced": _unbalanced,
+    "rare_classes": _rare_classes,
+    "c_at_edge": _c_at_edge,
+    "few_test_rows": _few_test_rows,
+}
+
+
+def _about(columns: tuple[str, ...], what: str, remedy: str) -> str:
+    """Return a sentence about the first of some columns, and how many more there are."""
+    if not columns:
+        return ""
+    more = f" (and {len(columns) - 1} more like it)" if len(columns) > 1 else ""
+    return f"Column {columns[0]!r}{more} {what}: {remedy}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

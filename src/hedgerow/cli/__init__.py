@@ -1,0 +1,1 @@
+"""The command line: ``hedgerow auto``, ``hedgerow train``, ``hedgerow predict``."""

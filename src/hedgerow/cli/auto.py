@@ -1,0 +1,157 @@
+"""``hedgerow auto``: from a table to a tested model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from hedgerow.cli.help import help_page
+from hedgerow.cli.options import (
+    format_option,
+    json_option,
+    loss_option,
+    model_path,
+    n_jobs_option,
+    read_labelled,
+    seed_option,
+    target_option,
+    text_columns,
+)
+
+if TYPE_CHECKING:
+    from hedgerow.auto import AutoResult
+    from hedgerow.io import Table
+
+__all__ = ["auto"]
+
+_HELP = help_page(
+    "hedgerow auto",
+    {
+        "The table": ["--target", "--format", "--example", "--test", "--test-size"],
+        "The search": ["--Cs", "--loss", "--seed", "--n-jobs"],
+        "The result": ["--model", "--json", "--help"],
+    },
+    [
+        "hedgerow auto --example breast_cancer",
+        "hedgerow auto table.csv --target outcome --model outcome.hedge",
+        "hedgerow auto a9a --test a9a.t --loss hinge",
+    ],
+)
+
+
+def _parse_grid(_: click.Context, __: click.Parameter, value: str | None) -> list[float] | None:
+    if value is None:
+        return None
+    try:
+        return [float(part) for part in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no list of numbers such as 0.1,1,10") from None
+
+
+@click.command()
+@_HELP
+@click.argument("table", required=False)
+@target_option
+@click.option(
+    "--example",
+    metavar="NAME",
+    type=click.Choice(["breast_cancer", "digits", "iris", "wine"]),
+    help="A table that comes with scikit-learn: breast_cancer, digits, iris or wine.",
+)
+@click.option("--test", metavar="FILE", help="Test on this table instead of rows kept apart.")
+@click.option(
+    "--test-size",
+    metavar="SHARE",
+    type=float,
+    default=0.25,
+    show_default=True,
+    help="Share of every class that is kept apart for the test.",
+)
+@format_option
+@click.option(
+    "--Cs",
+    "cs",
+    metavar="LIST",
+    callback=_parse_grid,
+    help="Values of C to try, such as 0.1,1,10; by default 2^-8, 2^-6, ... 2^8.",
+)
+@loss_option
+@seed_option
+@n_jobs_option
+@click.option("--model", metavar="FILE", callback=model_path, help="Save the model here (.hedge).")
+@json_option
+def auto(
+    *,
+    table: str | None,
+    target: str | None,
+    example: str | None,
+    test: str | None,
+    test_size: float,
+    file_format: str,
+    cs: list[float] | None,
+    loss: str,
+    seed: int,
+    n_jobs: int | None,
+    model: Path | None,
+    as_json: bool,
+) -> None:
+    """Scale, choose C by cross-validation, fit, test, and say what to try next.
+
+    TABLE is a CSV or LIBSVM file, also .gz or .bz2; - is standard input.
+    """
+    data = _read(table, target, example, file_format)
+    settings = {"test_size": test_size, "Cs": cs, "loss": loss, "random_state": seed}
+    tests = None if test is None else _read_test(test, data, target, file_format)
+    result = _search(data, test=tests, n_jobs=n_jobs, **settings)
+    if model is not None:
+        from hedgerow.persist import save
+
+        save(result.model, model)
+    name = example or table or ""
+    if as_json:
+        _write_json(name, data, result, model)
+    else:
+        from hedgerow.cli.auto_report import show
+
+        show(name, data, result, model, test)
+
+
+def _read(table: str | None, target: str | None, example: str | None, file_format: str) -> Table:
+    if (table is None) == (example is None):
+        raise click.UsageError("give either a TABLE or --example, and not both")
+    if example is not None:
+        from hedgerow.cli.examples import example_table
+
+        return example_table(example)
+    return read_labelled(str(table), target, file_format)
+
+
+def _read_test(path: str, data: Table, target: str | None, file_format: str) -> Table:
+    """Read the test table with the columns of the training table."""
+    n_features = None if isinstance(data.X, dict) else data.X.shape[1]
+    kept = {"n_features": n_features, "text_columns": text_columns(data)}
+    return read_labelled(path, target, file_format, **kept)
+
+
+def _search(data: Table, **settings: Any) -> AutoResult:
+    """Run the search, with a bar if somebody watches."""
+    import warnings
+
+    from hedgerow.auto import auto_fit
+    from hedgerow.cli.console import progress_bar
+    from hedgerow.errors import NotCertifiedWarning
+
+    with progress_bar("Choosing C") as progress, warnings.catch_warnings():
+        # The report shows the certificate, or that there is none.
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return auto_fit(data, progress=progress, **settings)
+
+
+def _write_json(name: str, data: Table, result: AutoResult, model: Path | None) -> None:
+    from hedgerow.cli.console import write_json
+
+    head = {"table": name, "target": data.target, "notes": data.notes}
+    saved = {"model": None if model is None else str(model)}
+    write_json(head | result.as_dict() | saved)

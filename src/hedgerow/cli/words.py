@@ -1,0 +1,56 @@
+"""Numbers in words."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hedgerow.resampling import Interval
+
+__all__ = ["accuracy_words", "classes_words", "count", "percent", "saved_words", "short"]
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage with one decimal, none where it is whole."""
+    text = f"{100 * share:.1f}"
+    return f"{text.removesuffix('.0')} %"
+
+
+def short(number: float) -> str:
+    """Return a number with three significant digits."""
+    return f"{number:.3g}"
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number and its noun, in the plural if need be."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def accuracy_words(accuracy: Interval, rows: str) -> str:
+    """Return an accuracy with its interval as a sentence about some rows."""
+    level = percent(accuracy.confidence_level)
+    how = "" if accuracy.method == "bootstrap" else f" ({accuracy.method} bound)"
+    return (
+        f"{percent(accuracy.estimate)} of {count(accuracy.n, rows)} are predicted right; "
+        f"{level} interval {percent(accuracy.low)} to {percent(accuracy.high)}{how}."
+    )
+
+
+def classes_words(classes: dict[Any, int], limit: int = 6) -> str:
+    """Return how many rows each class has, the largest first."""
+    total = sum(classes.values())
+    largest = sorted(classes.items(), key=lambda item: -item[1])
+    shown = [f"{label} {n:,} ({percent(n / total)})" for label, n in largest[:limit]]
+    more = f" and {len(largest) - limit} more" if len(largest) > limit else ""
+    return ", ".join(shown) + more
+
+
+def saved_words(path: Path) -> tuple[str, str]:
+    """Return where a model is, and the command that uses it."""
+    size = path.stat().st_size
+    unit, scale = ("kB", 1e3) if size < 1e6 else ("MB", 1e6)
+    command = f"hedgerow predict {shlex.quote(str(path))} NEW_TABLE"
+    return f"Saved in {path} ({size / scale:.1f} {unit}). To use it on new rows:", command

@@ -1,0 +1,179 @@
+"""Threads, instruction sets, forks and workers change how fast, never what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from joblib import Parallel, delayed, parallel_config
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+
+from hedgerow import LinearSVC, _core
+from hedgerow._validation import check_n_threads, check_seed
+
+KINDS = ["dense64", "dense32", "csr"]
+SOLVERS = [
+    ("hinge", "interior_point"),
+    ("squared_hinge", "newton"),
+    ("hinge", "dual_coordinate_descent"),
+    ("squared_hinge", "dual_coordinate_descent"),
+]
+
+
+def table(kind, n=3000, d=40):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)
+    y = np.where(X[:, :3].sum(axis=1) + rng.normal(size=n) > 0, 1, -1)
+    make = {"dense64": lambda a: a, "dense32": np.float32, "csr": sp.csr_array}
+    return make[kind](X), y
+
+
+def bits(model):
+    parts = (model.coef_, model.intercept_, model.alpha_)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "solver"), SOLVERS)
+def test_any_number_of_threads_gives_the_same_bits(kind, loss, solver):
+    X, y = table(kind)
+    kwargs = {"loss": loss, "solver": solver, "random_state": 3, "C": 0.01}
+    found = {bits(LinearSVC(n_jobs=n, **kwargs).fit(X, y)) for n in (1, 2, 3, None)}
+    assert len(found) == 1
+
+
+def test_any_number_of_threads_gives_the_same_bits_for_many_classes():
+    X, y = load_digits(return_X_y=True)
+    found = {bits(LinearSVC(n_jobs=n, C=1e-3).fit(X, y)) for n in (1, 2, 4)}
+    assert len(found) == 1
+
+
+def test_a_wide_table_gives_the_same_bits_for_any_number_of_threads():
+    X, y = table("dense64", n=150, d=800)
+    found = {bits(LinearSVC(loss="hinge", n_jobs=n).fit(X, y)) for n in (1, 2)}
+    assert len(found) == 1
+
+
+FIT = """
+import sys, numpy as np, scipy.sparse as sp
+from hedgerow import LinearSVC, _core
+from tests.unit.test_threads import table
+assert _core.isa() == sys.argv[1], _core.isa()
+out = []
+for kind in ("dense64", "dense32", "csr"):
+    X, y = table(kind)
+    for loss in ("hinge", "squared_hinge"):
+        out.append(LinearSVC(loss=loss, tol=1e-8, C=0.1).fit(X, y).coef_[0])
+    out.append(LinearSVC(solver="dual_coordinate_descent", random_state=0, C=0.01).fit(X, y).coef_[0])
+np.save(sys.argv[2], out)
+"""
+
+
+def run_with_isa(isa, tmp_path):
+    path = tmp_path / f"{isa}.npy"
+    env = os.environ | {"HEDGEROW_ISA": isa}
+    run = [sys.executable, "-c", FIT, isa, str(path)]
+    subprocess.run(run, env=env, check=True, cwd=os.getcwd())
+    return np.load(path)
+
+
+def test_the_instruction_sets_agree(tmp_path):
+    """Coordinate descent stops at a gap of 1e-4, the others at 1e-8: so near must they be."""
+    baseline = run_with_isa("baseline", tmp_path)
+    others = [isa for isa in _core.supported_isas() if isa != "baseline"]
+    for isa in others:
+        found = run_with_isa(isa, tmp_path)
+        assert_allclose(found, baseline, rtol=0, atol=1e-6 * np.abs(baseline).max())
+
+
+def test_an_unknown_instruction_set_is_refused_by_name():
+    code = "from hedgerow import _core; print(_core.isa())"
+    env = os.environ | {"HEDGEROW_ISA": "sse9"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert run.returncode != 0
+    assert "ValueError: HEDGEROW_ISA is 'sse9'" in run.stderr
+    assert "baseline" in run.stderr
+
+
+def test_a_forked_child_can_fit_after_its_parent_did():
+    X, y = table("dense64")
+    parent = bits(LinearSVC(n_jobs=2).fit(X, y))
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, bits(LinearSVC(n_jobs=2).fit(X, y)).encode())
+        os._exit(0)
+    os.close(write)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    with os.fdopen(read) as pipe:
+        assert pipe.read() == parent
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_inside_a_joblib_worker_there_is_one_thread(backend):
+    assert check_n_threads(None) == _core.available_cores()
+    with parallel_config(backend=backend, n_jobs=2):
+        inside = Parallel()(delayed(check_n_threads)(None) for _ in range(2))
+    assert inside == [1, 1]
+
+
+def test_the_number_of_jobs_is_scikit_learns():
+    cores = _core.available_cores()
+    assert check_n_threads(3) == 3
+    assert check_n_threads(-1) == cores
+    assert check_n_threads(-cores - 5) == 1
+
+
+def test_the_affinity_mask_counts():
+    mask = os.sched_getaffinity(0)
+    code = (
+        "import os; from hedgerow import _core\n"
+        f"os.sched_setaffinity(0, {{{min(mask)}}}); print(_core.available_cores())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "1"
+
+
+def test_the_raw_stream_is_numpys_philox():
+    for seed, stream in ((0, 0), (1, 0), (12345, 678), (2**64 - 1, 2**63)):
+        judge = np.random.Philox(key=np.array([seed, stream], dtype=np.uint64), counter=0)
+        assert_allclose(_core.random_uint64(seed, stream, 9), judge.random_raw(9), rtol=0)
+
+
+def test_random_numbers_are_spread_evenly():
+    draws = _core.random_below(7, 0, 10, 100_000)
+    counts = np.bincount(draws, minlength=10)
+    assert abs(counts - 10_000).max() < 5 * np.sqrt(10_000)
+    uniform = _core.random_uniform(7, 1, 100_000)
+    assert 0 <= uniform.min() < uniform.max() < 1
+    assert abs(uniform.mean() - 0.5) < 5 / np.sqrt(12 * 100_000)
+    order = _core.random_permutation(7, 2, 1000)
+    assert np.array_equal(np.sort(order), np.arange(1000))
+
+
+def test_seeds_come_from_whatever_scikit_learn_takes():
+    assert check_seed(5) == 5
+    assert check_seed(np.random.RandomState(0)) == check_seed(np.random.RandomState(0))
+    assert check_seed(np.random.default_rng(0)) == check_seed(np.random.default_rng(0))
+    np.random.seed(1)  # noqa: NPY002 - the global state is what None means
+    first = check_seed(None)
+    assert check_seed(None) != first
+    np.random.seed(1)  # noqa: NPY002
+    assert check_seed(None) == first
+
+
+def test_the_same_seed_gives_the_same_fit_and_another_seed_another():
+    X, y = table("csr")
+    kwargs = {"solver": "dual_coordinate_descent", "C": 0.01}
+    first, again, other = (LinearSVC(random_state=s, **kwargs).fit(X, y) for s in (0, 0, 1))
+    assert bits(first) == bits(again)
+    assert bits(first) != bits(other)
