@@ -23,6 +23,21 @@ void update_column(double* a, std::int64_t m, std::int64_t column, int n_threads
   });
 }
 
+/// Factors one tile, by the same scheme on strips so narrow that nothing is gained by packing.
+std::int64_t factor_tile(double* a, std::int64_t width, std::int64_t lda) {
+  constexpr std::int64_t kStrip = 24;
+  for (std::int64_t strip = 0; strip < width; strip += kStrip) {
+    const std::int64_t breadth = std::min(kStrip, width - strip), below = strip + breadth;
+    double* corner = a + strip * lda + strip;
+    hot().gemm_nt(width - strip, breadth, strip, -1.0, a + strip * lda, lda, a + strip * lda, lda,
+                  corner, lda);
+    const std::int64_t failed = hot().factor(breadth, corner, lda);
+    if (failed >= 0) return strip + failed;
+    hot().solve_rows(width - below, breadth, corner, lda, corner + breadth * lda, lda);
+  }
+  return -1;
+}
+
 void solve_below(double* a, std::int64_t m, std::int64_t column, std::int64_t width,
                  int n_threads) {
   const std::int64_t below = column + width;
@@ -39,7 +54,7 @@ std::int64_t cholesky(std::span<double> a, std::int64_t m, int n_threads) {
   for (std::int64_t column = 0; column < m; column += kTileOrder) {
     const std::int64_t width = std::min(kTileOrder, m - column);
     update_column(a.data(), m, column, n_threads);
-    const std::int64_t failed = hot().factor(width, a.data() + column * m + column, m);
+    const std::int64_t failed = factor_tile(a.data() + column * m + column, width, m);
     if (failed >= 0) return column + failed;
     solve_below(a.data(), m, column, width, n_threads);
   }

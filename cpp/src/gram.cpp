@@ -37,32 +37,40 @@ GramPlan plan_gram(std::span<const double> v, std::int64_t order) {
 class PackedRows {
  public:
   explicit PackedRows(std::int64_t order)
-      : plain_(new double[order * kStride]), scaled_(new double[order * kStride]) {}
+      : order_(order), plain_(new double[order * kStride]), scaled_(new double[order * kStride]) {}
 
+  /// Packs z_i for the selected rows i, at most kTileDepth of them.
   template <class T>
   void pack(const DenseRows<T>& rows, std::span<const std::int64_t> selected,
             std::span<const double> v, double constant) {
     const DenseLoops<T>& loops = hot();
     depth_ = static_cast<std::int64_t>(selected.size());
-    loops.pack_transposed(rows, selected.data(), depth_, plain_.get(), kStride);
-    if (constant != 0.0) std::fill_n(plain_.get() + rows.n_cols * kStride, depth_, constant);
-    double weights[kTileDepth];
-    for (std::int64_t r = 0; r < depth_; ++r) weights[r] = v[selected[r]];
-    const std::int64_t order = rows.n_cols + (constant != 0.0);
-    hot().scale_columns(order, depth_, plain_.get(), weights, scaled_.get(), kStride);
+    loops.pack_transposed(rows, selected.data(), depth_, v.data(), plain_.get(), scaled_.get(),
+                          kStride);
+    for (std::int64_t j = rows.n_cols; j < order_; ++j)
+      for (std::int64_t r = 0; r < depth_; ++r) {
+        plain_[j * kStride + r] = constant;
+        scaled_[j * kStride + r] = constant * v[selected[r]];
+      }
   }
 
-  /// Adds the product to the rows [begin, end) of the lower triangle of out, and a little above.
-  void add_product(std::int64_t begin, std::int64_t end, double* out, std::int64_t order) const {
-    for (std::int64_t i = begin; i < end; i += kTileOrder)
-      for (std::int64_t j = 0; j <= i; j += kTileOrder)
-        hot().gemm_nt(std::min(kTileOrder, end - i), std::min(kTileOrder, order - j), depth_, 1.0,
-                      scaled_.get() + i * kStride, kStride, plain_.get() + j * kStride, kStride,
-                      out + i * order + j, order);
+  /// Adds the product to the rows [begin, end) of the lower triangle of out; begin is the first row
+  /// of a tile, end the last of one or of out.
+  void add_product(std::int64_t begin, std::int64_t end, double* out, std::int64_t ld) const {
+    for (std::int64_t i = begin; i < end; i += kTileOrder) {
+      const double* left = scaled_.get() + i * kStride;
+      const std::int64_t height = std::min(kTileOrder, end - i);
+      for (std::int64_t j = 0; j < i; j += kTileOrder)
+        hot().gemm_nt(height, kTileOrder, depth_, 1.0, left, kStride, plain_.get() + j * kStride,
+                      kStride, out + i * ld + j, ld);
+      hot().gemm_nt_lower(height, depth_, 1.0, left, kStride, plain_.get() + i * kStride, kStride,
+                          out + i * ld + i, ld);
+    }
   }
 
  private:
   static constexpr std::int64_t kStride = PackedTile::kStride;
+  std::int64_t order_;
   std::unique_ptr<double[]> plain_, scaled_;
   std::int64_t depth_ = 0;
 };
@@ -72,11 +80,13 @@ void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t bloc
                std::int64_t stripe, std::span<const double> v, double constant, double* out) {
   const std::int64_t begin = plan.stripes.begin(stripe) * kTileOrder;
   const std::int64_t end = std::min(plan.stripes.end(stripe) * kTileOrder, plan.order);
-  PackedRows packed(plan.order);
+  // Nothing to the right of a stripe's diagonal is needed for it.
+  const DenseRows<T> used{rows.values, rows.n_rows, std::min(end, rows.n_cols), rows.row_stride};
+  PackedRows packed(end);
   const std::span selected(plan.selected);
   const std::int64_t last = plan.blocks.end(block);
   for (std::int64_t s = plan.blocks.begin(block); s < last; s += kTileDepth) {
-    packed.pack(rows, selected.subspan(s, std::min(kTileDepth, last - s)), v, constant);
+    packed.pack(used, selected.subspan(s, std::min(kTileDepth, last - s)), v, constant);
     packed.add_product(begin, end, out, plan.order);
   }
 }
@@ -118,8 +128,8 @@ void row_gram_lower(const DenseRows<T>& rows, double* out, int n_threads) {
   parallel_for(n_tiles(n) * n_tiles(n), n_threads, [&](std::int64_t task) {
     const std::int64_t i = task / n_tiles(n), j = task % n_tiles(n);
     if (j > i) return;
-    multiply_rows(tile_of(rows, i), tile_of(rows, j), 1.0,
-                  out + (i * n + j) * kTileOrder, n);
+    double* corner = out + (i * n + j) * kTileOrder;
+    multiply_rows(tile_of(rows, i), tile_of(rows, j), 1.0, corner, n);
   });
 }
 

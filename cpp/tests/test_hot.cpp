@@ -87,10 +87,12 @@ static Values packed(const DenseLoops<T>& loops, const DenseRows<T>& rows) {
   std::vector<std::int64_t> selected;
   for (std::int64_t i = 0; i < rows.n_rows; i += 1 + i % 3) selected.push_back(i);
   const std::int64_t ld = std::max(rows.n_rows, rows.n_cols) + 2;
-  Values out(static_cast<std::size_t>(ld * (rows.n_rows + rows.n_cols)), -5.0);
+  const Values v = samples::values(rows.n_rows, 5);
+  Values out(static_cast<std::size_t>(ld * (rows.n_rows + 2 * rows.n_cols)), -5.0);
+  double* plain = out.data() + ld * rows.n_rows;
   loops.pack(rows, 0, rows.n_rows, out.data(), ld);
   loops.pack_transposed(rows, selected.data(), static_cast<std::int64_t>(selected.size()),
-                        out.data() + ld * rows.n_rows, ld);
+                        v.data(), plain, plain + ld * rows.n_cols, ld);
   return out;
 }
 
@@ -136,6 +138,20 @@ TEST(matrix_products_agree_at_every_edge) {
           };
           agree(product(loops), product(hot("baseline")));
         }
+  });
+}
+
+TEST(the_lower_triangle_of_a_product_is_that_of_the_whole) {
+  for_loops([](const HotLoops& loops) {
+    for (const std::int64_t m : kLengths)
+      for (const std::int64_t k : {1, 17, 205}) {
+        const Values a = samples::values(m * k, 1), b = samples::values(m * k, 2);
+        Values whole(static_cast<std::size_t>(m * m), 0.5), lower = whole;
+        loops.gemm_nt(m, m, k, 1.0, a.data(), k, b.data(), k, whole.data(), m);
+        loops.gemm_nt_lower(m, k, 1.0, a.data(), k, b.data(), k, lower.data(), m);
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j <= i; ++j) CHECK(lower[i * m + j] == whole[i * m + j]);
+      }
   });
 }
 

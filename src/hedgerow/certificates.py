@@ -76,7 +76,7 @@ class Certificate:
 
     def __str__(self) -> str:
         if not np.isfinite(self.primal) or not np.isfinite(self.dual):
-            return f"Not certified: the solution is not finite (solver status: {self.status})."
+            return f"Not certified: the figures are not finite (solver status: {self.status!r})."
         share = _percent(max(self.relative_gap, 0.0))
         bound = f"the objective is {self.primal:.6g}, and no solution can go below {self.dual:.6g}"
         violation = f"the optimality conditions hold to {self.kkt_violation:.1e}"
@@ -116,14 +116,15 @@ def certify(
         Which figure that is.
     """
     feasible = problem.feasible(solution.alpha)
-    return Certificate(
-        primal=problem.objective(solution.w, solution.intercept),
-        dual=problem.dual_objective(feasible),
-        kkt_violation=_kkt_violation(problem, problem.boxed(solution.alpha)),
-        criterion=criterion,
-        tolerance=tolerance,
-        status=solution.status,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+        return Certificate(
+            primal=problem.objective(solution.w, solution.intercept),
+            dual=problem.dual_objective(feasible),
+            kkt_violation=_kkt_violation(problem, problem.boxed(solution.alpha)),
+            criterion=criterion,
+            tolerance=tolerance,
+            status=solution.status,
+        )
 
 
 def worst(certificates: tuple[Certificate, ...]) -> Certificate:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -19,22 +19,10 @@ from hedgerow._state import dump_state, load_state
 from hedgerow.errors import ParameterError
 from hedgerow.linear import AveragedPerceptron, Perceptron
 from tests.reference import perceptron as reference
+from tests.unit.perceptron_data import fit_quietly, overlapping
 
 # Means of a few hundred planes, summed in another order than the reference does.
 SUMMATION = {"rtol": 1e-11, "atol": 1e-11}
-
-
-def overlapping(n_samples=60, n_classes=2):
-    return make_classification(
-        n_samples, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=0
-    )
-
-
-def fit_quietly(model, *args, **kwargs):
-    """Fit where it is known that the data are not separable."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*args, **kwargs)
 
 
 def test_three_points_on_a_line_by_hand():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_circles, make_classification
+from sklearn.datasets import make_circles
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
@@ -20,25 +18,13 @@ from hedgerow._state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import KernelPerceptron, Perceptron, kernel_perceptron
 from tests.reference import perceptron as reference
+from tests.unit.perceptron_data import fit_quietly, overlapping
 
 XOR_X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 XOR_Y = np.array([0, 0, 1, 1])
 
 # Scores are sums of a few hundred kernel values of size 1, computed in another order.
 SUMMATION = {"rtol": 1e-10, "atol": 1e-10}
-
-
-def overlapping(n_samples=60, n_classes=2):
-    return make_classification(
-        n_samples, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=0
-    )
-
-
-def fit_quietly(model, *args, **kwargs):
-    """Fit where it is known that the data are not separable."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*args, **kwargs)
 
 
 def orders(n_samples, n_passes):

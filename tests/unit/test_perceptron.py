@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
@@ -22,26 +21,13 @@ from hedgerow._state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import Hyperplane, Perceptron
 from tests.reference import perceptron as reference
+from tests.unit.perceptron_data import fit_quietly, overlapping
 
 EXAMPLE_X = np.array([[1.0, 2.0], [4.0, 1.0], [2.0, 2.0]])
 EXAMPLE_Y = np.array([-1, 1, 1])
 
 # The core sums in another order than NumPy: a few units in the last place a pass, a few passes.
 SUMMATION = {"rtol": 1e-12, "atol": 1e-12}
-
-
-def overlapping(n_samples=60, n_classes=2, seed=0):
-    """Rows that no plane separates."""
-    return make_classification(
-        n_samples, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=seed
-    )
-
-
-def fit_quietly(model, *args, **kwargs):
-    """Fit where it is known that the data are not separable."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*args, **kwargs)
 
 
 @st.composite

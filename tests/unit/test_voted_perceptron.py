@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from hedgerow import _core
 from hedgerow._state import dump_state, load_state
+from hedgerow.errors import ParameterError
 from hedgerow.linear import Perceptron, VotedPerceptron, voted_perceptron
 from tests.reference import perceptron as reference
-
-
-def overlapping(n_samples=60, n_classes=2):
-    return make_classification(
-        n_samples, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=0
-    )
-
-
-def fit_quietly(model, *args, **kwargs):
-    """Fit where it is known that the data are not separable."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*args, **kwargs)
+from tests.unit.perceptron_data import fit_quietly, overlapping
 
 
 def test_three_points_on_a_line_by_hand():
@@ -117,6 +103,14 @@ def test_it_warns_when_the_perceptron_did_not_separate():
     X, y = overlapping()
     with pytest.warns(ConvergenceWarning, match="VotedPerceptron did not separate the data"):
         VotedPerceptron().fit(X, y)
+
+
+def test_planes_of_no_problem_are_refused():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        VotedPerceptron().planes()
+    model = VotedPerceptron().fit([[1.0], [-1.0]], [1, 0])
+    with pytest.raises(ParameterError, match="problem=1 is none"):
+        model.planes(1)
 
 
 def test_fitted_votes_survive_as_a_state():

@@ -74,9 +74,11 @@ struct DenseLoops : RowLoops<DenseRows<T>> {
   /// out[(i - begin) * ld + j] = x_ij for begin <= i < end, 0 <= j < n_cols, as float64
   void (*pack)(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, double* out,
                std::int64_t ld);
-  /// out[j * ld + r] = x_ij with i = selected[r], for 0 <= r < n_selected, 0 <= j < n_cols
+  /// plain[j * ld + r] = x_ij and scaled[j * ld + r] = v_i x_ij with i = selected[r], for
+  /// 0 <= r < n_selected and 0 <= j < n_cols
   void (*pack_transposed)(const DenseRows<T>& rows, const std::int64_t* selected,
-                          std::int64_t n_selected, double* out, std::int64_t ld);
+                          std::int64_t n_selected, const double* v, double* plain, double* scaled,
+                          std::int64_t ld);
   /// The first position in values[0 ... n) that is not finite, or -1.
   std::int64_t (*first_nonfinite)(const T* values, std::int64_t n);
 };
@@ -102,9 +104,10 @@ struct HotLoops : DenseLoops<float>,
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
                   std::int64_t lda, const double* b, std::int64_t ldb, double* c,
                   std::int64_t ldc);
-  /// out[j * ld + r] = in[j * ld + r] * v[r] for 0 <= j < n_rows, 0 <= r < n_cols
-  void (*scale_columns)(std::int64_t n_rows, std::int64_t n_cols, const double* in,
-                        const double* v, double* out, std::int64_t ld);
+  /// The same for m = n, in the lower triangle of C; what is above may be changed.
+  void (*gemm_nt_lower)(std::int64_t m, std::int64_t k, double alpha, const double* a,
+                        std::int64_t lda, const double* b, std::int64_t ldb, double* c,
+                        std::int64_t ldc);
   /// A = L L' in place (lower triangle); -1, or the first pivot that is not positive and finite.
   std::int64_t (*factor)(std::int64_t m, double* a, std::int64_t lda);
   /// Each row b of B (m rows of length n <= kTileOrder) becomes the x with L x = b, L lower

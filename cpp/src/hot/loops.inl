@@ -51,7 +51,7 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     sparse_loops<double, int64_t>(),
     HEDGEROW_ISA_NAME,
     gemm_nt,
-    scale_columns,
+    gemm_nt_lower,
     factor,
     solve_rows,
     solve_factored,

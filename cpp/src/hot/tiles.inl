@@ -62,6 +62,14 @@ void gemm_nt(int64_t m, int64_t n, int64_t k, double alpha, const double* a, int
                      b + j * ldb + l, ldb, c + j, ldc);
 }
 
+void gemm_nt_lower(int64_t m, int64_t k, double alpha, const double* a, int64_t lda,
+                   const double* b, int64_t ldb, double* c, int64_t ldc) {
+  for (int64_t l = 0; l < k; l += kTileDepth)
+    for (int64_t j = 0; j < m; j += kPanelRows)
+      multiply_panel(m - j, at_most(kPanelRows, m - j), at_most(kTileDepth, k - l), alpha,
+                     a + j * lda + l, lda, b + j * ldb + l, ldb, c + j * ldc + j, ldc);
+}
+
 template <class T>
 void pack(const DenseRows<T>& rows, int64_t begin, int64_t end, double* out, int64_t ld) {
   for (int64_t i = begin; i < end; ++i, out += ld) {
@@ -74,33 +82,37 @@ void pack(const DenseRows<T>& rows, int64_t begin, int64_t end, double* out, int
 
 template <class T>
 void pack_transposed(const DenseRows<T>& rows, const int64_t* selected, int64_t n_selected,
-                     double* out, int64_t ld) {
+                     const double* v, double* plain, double* scaled, int64_t ld) {
   int64_t r = 0;
   for (; r + kLanes <= n_selected; r += kLanes) {
     const T* x[kLanes];
-    for (int64_t s = 0; s < kLanes; ++s) x[s] = row(rows, selected[r + s]).values;
+    Doubles weights;
+    for (int64_t s = 0; s < kLanes; ++s) {
+      x[s] = row(rows, selected[r + s]).values;
+      weights[s] = v[selected[r + s]];
+    }
     int64_t j = 0;
     for (; j + kLanes <= rows.n_cols; j += kLanes) {
       Doubles square[kLanes];
-      for (int64_t s = 0; s < kLanes; ++s) square[s] = load(x[s] + j);
+      HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s) square[s] = load(x[s] + j);
       transpose(square);
-      for (int64_t s = 0; s < kLanes; ++s) store(out + (j + s) * ld + r, square[s]);
+      HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s) {
+        store(plain + (j + s) * ld + r, square[s]);
+        store(scaled + (j + s) * ld + r, square[s] * weights);
+      }
     }
     for (; j < rows.n_cols; ++j)
-      for (int64_t s = 0; s < kLanes; ++s) out[j * ld + r + s] = x[s][j];
+      for (int64_t s = 0; s < kLanes; ++s) {
+        plain[j * ld + r + s] = x[s][j];
+        scaled[j * ld + r + s] = x[s][j] * weights[s];
+      }
   }
   for (; r < n_selected; ++r) {
-    const T* x = row(rows, selected[r]).values;
-    for (int64_t j = 0; j < rows.n_cols; ++j) out[j * ld + r] = x[j];
-  }
-}
-
-void scale_columns(int64_t n_rows, int64_t n_cols, const double* in, const double* v, double* out,
-                   int64_t ld) {
-  for (int64_t j = 0; j < n_rows; ++j, in += ld, out += ld) {
-    int64_t r = 0;
-    for (; r + kLanes <= n_cols; r += kLanes) store(out + r, load(in + r) * load(v + r));
-    for (; r < n_cols; ++r) out[r] = in[r] * v[r];
+    const DenseRow<T> x = row(rows, selected[r]);
+    for (int64_t j = 0; j < x.size; ++j) {
+      plain[j * ld + r] = x.values[j];
+      scaled[j * ld + r] = x.values[j] * v[selected[r]];
+    }
   }
 }
 

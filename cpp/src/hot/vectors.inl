@@ -27,39 +27,48 @@ inline void store(double* to, Doubles lanes) { __builtin_memcpy(to, &lanes, size
 
 inline Doubles broadcast(double value) { return value - Doubles{}; }
 
-// ZIP_LOW and ZIP_HIGH name the lanes of the interleaved lower and upper halves of two vectors.
-// lane_sum adds the upper half to the lower half until one lane is left.
+template <int...>
+struct LaneList {};
+
 #if HEDGEROW_VECTOR_BYTES == 16
-#define HEDGEROW_ZIP_LOW 0, 2
-#define HEDGEROW_ZIP_HIGH 1, 3
-inline double lane_sum(Doubles v) { return v[0] + v[1]; }
+using AllLanes = LaneList<0, 1>;
 #elif HEDGEROW_VECTOR_BYTES == 32
-#define HEDGEROW_ZIP_LOW 0, 4, 1, 5
-#define HEDGEROW_ZIP_HIGH 2, 6, 3, 7
-inline double lane_sum(Doubles v) {
-  v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
-  return v[0] + v[1];
-}
+using AllLanes = LaneList<0, 1, 2, 3>;
 #else
-#define HEDGEROW_ZIP_LOW 0, 8, 1, 9, 2, 10, 3, 11
-#define HEDGEROW_ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
-inline double lane_sum(Doubles v) {
-  v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
-  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
-  return v[0] + v[1];
-}
+using AllLanes = LaneList<0, 1, 2, 3, 4, 5, 6, 7>;
 #endif
 
-// Transposes a square of kLanes vectors: each round of interleaving rows r and r + kLanes / 2
-// rotates the bits of every element's address (row, lane) by one.
+// Lanes change places with those `distance` away.
+template <int distance, int... lane>
+inline Doubles swap_lanes(Doubles v, LaneList<lane...>) {
+  return __builtin_shufflevector(v, v, (lane ^ distance)...);
+}
+
+// The upper half is added to the lower half until one lane is left.
+template <int half = kLanes / 2>
+inline double lane_sum(Doubles v) {
+  if constexpr (half == 1)
+    return v[0] + v[1];
+  else
+    return lane_sum<half / 2>(v + swap_lanes<half>(v, AllLanes{}));
+}
+
+// Of each block of 2 x 2 squares of order `order`, spread over two vectors, the two squares off the
+// diagonal change places.
+template <int order, int... lane>
+inline void swap_squares(Doubles& upper, Doubles& lower, LaneList<lane...>) {
+  constexpr int lanes = kLanes;
+  const Doubles above = upper, below = lower;
+  upper = __builtin_shufflevector(above, below, (lane & order ? lane - order + lanes : lane)...);
+  lower = __builtin_shufflevector(above, below, (lane & order ? lane + lanes : lane + order)...);
+}
+
+// Transposes a square of kLanes vectors: single values first, then squares of 2, then of 4.
+template <int order = 1>
 inline void transpose(Doubles (&square)[kLanes]) {
-  for (int64_t round = 1; round < kLanes; round *= 2) {
-    Doubles zipped[kLanes];
-    for (int64_t r = 0; r < kLanes / 2; ++r) {
-      const Doubles low = square[r], high = square[r + kLanes / 2];
-      zipped[2 * r] = __builtin_shufflevector(low, high, HEDGEROW_ZIP_LOW);
-      zipped[2 * r + 1] = __builtin_shufflevector(low, high, HEDGEROW_ZIP_HIGH);
-    }
-    for (int64_t r = 0; r < kLanes; ++r) square[r] = zipped[r];
+  if constexpr (order < kLanes) {
+    HEDGEROW_UNROLL for (int r = 0; r < kLanes; ++r)
+      if (!(r & order)) swap_squares<order>(square[r], square[r + order], AllLanes{});
+    transpose<2 * order>(square);
   }
 }

@@ -118,6 +118,8 @@ def _from_array(X: Any) -> Columns:
     if array.ndim != 2:
         msg = f"X has {array.ndim} dimension(s), shape {array.shape}, not 2; {_RESHAPE}"
         raise DataError(msg)
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: give real and imaginary parts as columns")
     if array.dtype.kind in "biuf":
         numbers = np.asarray(array, dtype=np.float64)
         return Columns(None, np.zeros(array.shape[1], np.bool_), numbers)

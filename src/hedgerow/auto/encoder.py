@@ -139,6 +139,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unseen = [_unseen_note(label, text, known) for label, text, known in parts]
         return tuple(note for note in (_extra_note(columns, matched), *unseen) if note)
 
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input, text and missing values are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
     # ------------------------------------------------------------------------------------- fit
 
     def _remember(self, columns: Columns) -> None:

@@ -36,7 +36,7 @@ def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
     if names is None or columns.names is None:
         if columns.shape[1] != n_seen:
             msg = (
-                f"X has {columns.shape[1]} features, but the model is expecting {n_seen} features "
+                f"X has {columns.shape[1]} features, but TableEncoder is expecting {n_seen} features "
                 "as input; give the columns it was fitted on"
             )
             raise DataError(msg)

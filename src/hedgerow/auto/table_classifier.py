@@ -81,11 +81,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each row."""
-        return np.asarray(self.learner_.predict(self._encoded(X)))
+        matrix = self._encoded(X)
+        return np.asarray(self.learner_.predict(matrix))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
-        return np.asarray(self.learner_.decision_function(self._encoded(X)))
+        matrix = self._encoded(X)
+        return np.asarray(self.learner_.decision_function(matrix))
 
     def notes(self, X: Any) -> tuple[str, ...]:
         """Say in sentences what a prediction for this table will leave out."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table as Grid
 from rich.text import Text
 
 from hedgerow.cli.console import Page
 from hedgerow.cli.words import accuracy_words, classes_words, count, percent, saved_words, short
 
 if TYPE_CHECKING:
-    from hedgerow.auto import AutoResult, CandidateScore, Profile
+    from hedgerow.auto import AutoResult, CandidateScore, Profile, Recall
     from hedgerow.io import Table
 
 __all__ = ["show", "show_model", "table_words"]
 
-_FIGURE_WIDTH = 27
-_MARKS = {"line": "─", "left": "├", "right": "┤", "point": "●", "chosen": "▸"}
-_ASCII_MARKS = {"line": "-", "left": "|", "right": "|", "point": "o", "chosen": ">"}
+_FIGURES_WIDTH = 27
+_MANY_CLASSES = 4
+_MARKS = {"line": "─", "left": "├", "right": "┤", "point": "●", "chosen": "▸", "error": "±"}
+_ASCII_MARKS = {"line": "-", "left": "|", "right": "|", "point": "o", "chosen": ">", "error": "+"}
 
 
 def show(name: str, data: Table, result: AutoResult, model: Path | None, test: str | None) -> None:
@@ -44,11 +45,11 @@ def show_model(page: Page, model: Path | None) -> None:
 
 def table_words(name: str, data: Table, profile: Profile) -> list[str]:
     """Return what was read and what was inferred."""
-    target = f"Target {data.target!r}: " if isinstance(data.target, str) else "Classes: "
+    target = f"Target {data.target!r}" if isinstance(data.target, str) else "The target"
     return [
         f"{name}: {count(profile.n_rows, 'row')}, {_columns_words(profile)}.",
         *data.notes,
-        f"{target}{classes_words(profile.classes)}.",
+        f"{target} has {classes_words(profile.classes, _MANY_CLASSES)}.",
     ]
 
 
@@ -71,13 +72,19 @@ def _split_words(result: AutoResult, test: str | None) -> str:
 
 def _test_words(result: AutoResult) -> list[str]:
     test = result.test
-    found = [f"{r.label} {r.n_found:,} of {r.n_rows:,}" for r in test.recalls]
-    more = f" and {len(found) - 12} more classes" if len(found) > 12 else ""
     return [
         accuracy_words(test.accuracy, "unseen row"),
         f"Always answering {test.baseline_label!r} would get {percent(test.baseline)}.",
-        f"Found: {', '.join(found[:12])}{more}.",
+        _recall_words(test.recalls),
     ]
+
+
+def _recall_words(recalls: tuple[Recall, ...]) -> str:
+    """Return how many rows of each class were found, or of the hardest where there are many."""
+    hardest = sorted(recalls, key=lambda recall: recall.share)[:_MANY_CLASSES]
+    shown = recalls if len(recalls) <= _MANY_CLASSES else hardest
+    title = "Right by class" if len(recalls) <= _MANY_CLASSES else "Right in the hardest classes"
+    return f"{title}: {', '.join(f'{r.label} {r.n_found:,}/{r.n_rows:,}' for r in shown)}."
 
 
 def _next_words(result: AutoResult) -> list[str]:
@@ -89,44 +96,51 @@ def _next_words(result: AutoResult) -> list[str]:
 # ---------------------------------------------------------------------------------- the search
 
 
-def _search(page: Page, result: AutoResult) -> list[str | Text | Grid]:
+def _search(page: Page, result: AutoResult) -> list[str | Text]:
     """Return the accuracy of every C, in figures and as a point with its standard error."""
-    about = f"Accuracy by {result.n_folds}-fold cross-validation, and its standard error:"
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "right", "right", "left"):
-        grid.add_column(justify=justify, no_wrap=True)
     marks = _ASCII_MARKS if page.is_ascii else _MARKS
-    width = page.body_width - _FIGURE_WIDTH
-    low = min(score.accuracy - score.standard_error for score in result.scores)
-    high = max(score.accuracy + score.standard_error for score in result.scores)
-    grid.add_row("", "C", "accuracy", _axis(low, high, width), style="dim")
+    axis = _Axis(
+        low=min(score.accuracy - score.standard_error for score in result.scores),
+        high=min(1.0, max(score.accuracy + score.standard_error for score in result.scores)),
+        width=page.body_width - _FIGURES_WIDTH,
+    )
+    lines: list[str | Text] = [
+        f"Accuracy by {result.n_folds}-fold cross-validation, and its standard error:",
+        Text(f"{'C':>9}  {'accuracy':>13}  {axis.ends()}", style="dim"),
+    ]
     for score in result.scores:
         chosen = score.C == result.C
-        figures = f"{100 * score.accuracy:.1f} % ± {100 * score.standard_error:.1f}"
-        figures = figures.replace("±", "+-") if page.is_ascii else figures
-        bar = _whisker(score, low, high, width, marks)
-        style = "bold green" if chosen else ""
-        grid.add_row(marks["chosen"] if chosen else "", short(score.C), figures, bar, style=style)
-    return [about, grid]
+        mark = marks["chosen"] if chosen else " "
+        figures = f"{100 * score.accuracy:.1f} {marks['error']} {100 * score.standard_error:.1f} %"
+        line = f"{mark}{short(score.C):>8}  {figures:>13}  {axis.whisker(score, marks)}"
+        lines.append(Text(line, style="bold green" if chosen else ""))
+    return lines
 
 
-def _axis(low: float, high: float, width: int) -> str:
-    left, right = percent(low), percent(high)
-    return left + right.rjust(width - len(left))
+@dataclass(frozen=True)
+class _Axis:
+    """A line of characters that stands for accuracies from low to high."""
 
+    low: float
+    high: float
+    width: int
 
-def _whisker(
-    score: CandidateScore, low: float, high: float, width: int, marks: dict[str, str]
-) -> str:
-    """Draw mean and standard error on the axis from low to high."""
-    unit = (width - 1) / (high - low) if high > low else 0.0
+    def ends(self) -> str:
+        """Return the two ends in figures."""
+        left, right = percent(self.low), percent(self.high)
+        return left + right.rjust(self.width - len(left))
 
-    def place(accuracy: float) -> int:
-        return round((accuracy - low) * unit)
+    def whisker(self, score: CandidateScore, marks: dict[str, str]) -> str:
+        """Draw a mean and its standard error."""
+        left = self._place(score.accuracy - score.standard_error)
+        right = self._place(score.accuracy + score.standard_error)
+        line = [" "] * left + [marks["line"]] * (right - left + 1)
+        line[left], line[right] = marks["left"], marks["right"]
+        line[self._place(score.accuracy)] = marks["point"]
+        return "".join(line)
 
-    left = place(score.accuracy - score.standard_error)
-    right = place(score.accuracy + score.standard_error)
-    line = [" "] * left + [marks["line"]] * (right - left + 1)
-    line[left], line[right] = marks["left"], marks["right"]
-    line[place(score.accuracy)] = marks["point"]
-    return "".join(line)
+    def _place(self, accuracy: float) -> int:
+        if self.high <= self.low:
+            return 0
+        share = (min(accuracy, self.high) - self.low) / (self.high - self.low)
+        return round(share * (self.width - 1))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rich.console import Console, RenderableType
-from rich.table import Table as Grid
+from rich.console import Console
 from rich.text import Text
 
 __all__ = ["Page", "note", "progress_bar", "write_json"]
@@ -23,31 +23,34 @@ class Page:
     """A report on standard output: a narrow column of labels, and what belongs to them."""
 
     def __init__(self) -> None:
-        self.console = _console(sys.stdout)
-        self.width = min(self.console.width, _WIDEST)
+        self._console = _console(sys.stdout)
         self._is_first = True
+        self.body_width = min(self._console.width, _WIDEST) - _LABEL_WIDTH
+        self.is_ascii = self._console.options.ascii_only
 
-    @property
-    def body_width(self) -> int:
-        """Columns of text right of the labels."""
-        return self.width - _LABEL_WIDTH - 1
-
-    @property
-    def is_ascii(self) -> bool:
-        """Whether the output can show nothing but ASCII."""
-        return self.console.options.ascii_only
-
-    def section(self, label: str, *parts: RenderableType) -> None:
-        """Print a label and its parts below each other, after an empty line."""
-        grid = Grid.grid(padding=0)
-        grid.add_column(width=_LABEL_WIDTH, style="bold cyan")
-        grid.add_column(width=self.body_width, overflow="fold")
-        for i, part in enumerate(parts):
-            grid.add_row(label if i == 0 else "", Text(part) if isinstance(part, str) else part)
+    def section(self, label: str, *parts: str | Text) -> None:
+        """Print a label and its parts: sentences, which are wrapped, and lines of text as is."""
         if not self._is_first:
-            self.console.print()
+            self._console.print()
         self._is_first = False
-        self.console.print(grid)
+        margin = Text(label.ljust(_LABEL_WIDTH), style="bold cyan")
+        for line in self._lines(parts):
+            self._console.print(Text.assemble(margin, line), soft_wrap=True)
+            margin = Text(" " * _LABEL_WIDTH)
+
+    def _lines(self, parts: Iterable[str | Text]) -> Iterator[Text]:
+        for part in parts:
+            if isinstance(part, Text):
+                yield part
+            else:
+                yield from map(Text, _wrapped(part, self.body_width))
+
+
+def _wrapped(sentence: str, width: int) -> list[str]:
+    """Return a sentence as lines that never part a number from its percent sign."""
+    glued = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.wrap(glued, width, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def note(sentence: str) -> None:

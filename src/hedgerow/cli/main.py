@@ -25,7 +25,7 @@ _FAILED = 1
 _INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @help_page(
     "hedgerow",
     {},
@@ -37,12 +37,15 @@ _INTERRUPTED = 130
     verbs=["auto", "train", "predict"],
 )
 @click.version_option(hedgerow.__version__, prog_name="hedgerow", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Support vector machines that end with a proof.
 
     Give a table; get a model tested on rows kept apart, with a certificate that no other model of
     its kind does better.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 cli.add_command(auto)
@@ -63,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _fail(_usage(error), _BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted; nothing was written", _INTERRUPTED)
+        return _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone; pointing stdout elsewhere keeps Python from complaining at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -89,7 +92,7 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hedgerow"
-    return f"{message[:1].lower()}{message[1:]}; see '{command} --help'"
+    return f"{message[:1].lower()}{message[1:]} (see '{command} --help')"
 
 
 def _fail(sentence: str, code: int) -> int:

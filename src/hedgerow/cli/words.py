@@ -39,13 +39,14 @@ def accuracy_words(accuracy: Interval, rows: str) -> str:
     )
 
 
-def classes_words(classes: dict[Any, int], limit: int = 6) -> str:
-    """Return how many rows each class has, the largest first."""
+def classes_words(classes: dict[Any, int], limit: int) -> str:
+    """Return how many rows each class has, or the range where there are more than a few."""
     total = sum(classes.values())
-    largest = sorted(classes.items(), key=lambda item: -item[1])
-    shown = [f"{label} {n:,} ({percent(n / total)})" for label, n in largest[:limit]]
-    more = f" and {len(largest) - limit} more" if len(largest) > limit else ""
-    return ", ".join(shown) + more
+    if len(classes) > limit:
+        few, many = min(classes.values()), max(classes.values())
+        return f"{len(classes)} classes of {few:,} to {count(many, 'row')}"
+    shown = [f"{label} in {count(n, 'row')} ({percent(n / total)})" for label, n in classes.items()]
+    return "the classes " + ", ".join(shown)
 
 
 def saved_words(path: Path) -> tuple[str, str]:

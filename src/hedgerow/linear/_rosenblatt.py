@@ -84,7 +84,7 @@ class BinaryProblem:
         """Return the error criterion: weight * |score| summed over the misclassified rows."""
         return float(np.sum(self.weight * np.maximum(-self.y * scores, 0.0)))
 
-    def regret(self, scores: Vector) -> float:
+    def yardstick(self, scores: Vector) -> float:
         """Return what must fall: the mean error, or the misclassified share of held-out weight."""
         if self.watched is not None:
             return float(np.average(self.y * scores <= 0, weights=self.watched))
@@ -100,7 +100,7 @@ class Schedule:
     max_iter : int
         The most passes.
     tol : float or None
-        How much the regret must fall below its lowest value to count as progress; None is to
+        How much the yardstick must fall below its lowest value to count as progress; None is to
         never stop for lack of progress.
     n_iter_no_change : int
         How many passes in a row may go without progress.
@@ -198,19 +198,19 @@ class LinearLearner:
 
 @dataclass
 class _Plateau:
-    """Counts the passes since the regret last fell by ``tol`` below its lowest value."""
+    """Counts the passes since the yardstick last fell by ``tol`` below its lowest value."""
 
     tol: float | None
     patience: int
     lowest: float = field(default=np.inf, init=False)
     waited: int = field(default=0, init=False)
 
-    def reached(self, regret: float) -> bool:
-        """Take in the regret after a pass; say whether patience has run out."""
+    def reached(self, value: float) -> bool:
+        """Take in the yardstick's value after a pass; say whether patience has run out."""
         if self.tol is None:
             return False
-        self.waited = 0 if regret <= self.lowest - self.tol else self.waited + 1
-        self.lowest = min(self.lowest, regret)
+        self.waited = 0 if value <= self.lowest - self.tol else self.waited + 1
+        self.lowest = min(self.lowest, value)
         return self.waited >= self.patience
 
 
@@ -229,7 +229,7 @@ def train(learner: Learner, problem: BinaryProblem, schedule: Schedule, n_before
         _log_pass(schedule, problem, errors, n_new)
         if n_new == 0:
             status = "separated"
-        elif plateau.reached(problem.regret(scores)):
+        elif plateau.reached(problem.yardstick(scores)):
             status = "plateau"
     return Run(status, len(errors), n_mistakes, n_new, tuple(errors))
 

@@ -128,7 +128,7 @@ class AveragedPerceptron(LinearPerceptronBase):
     >>> from hedgerow.linear import AveragedPerceptron
     >>> model = AveragedPerceptron(shuffle=False).fit([[1.0], [2.0], [-1.0]], [1, 1, 0])
     >>> model.coef_, model.intercept_, model.n_mistakes_
-    (array([[1.33333333]]), array([0.66666667]), 2)
+    (array([[1.66666667]]), array([0.33333333]), 2)
     """
 
     def __init__(

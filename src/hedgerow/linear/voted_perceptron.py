@@ -15,9 +15,11 @@ from hedgerow._state import stateful
 from hedgerow._validation import (
     TrainingData,
     check_classification_data,
+    check_fitted,
     check_n_threads,
     check_prediction_data,
 )
+from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import LinearLearner
@@ -205,8 +207,12 @@ class VotedPerceptron(LinearPerceptronBase):
         survivals : ndarray of shape (n_planes,)
             Their votes.
         """
-        n_mistakes = len(self.mistakes_[problem])
-        planes = next(self._planes_in_blocks(problem, max(n_mistakes, 1)))
+        check_fitted(self)
+        if problem not in range(len(self.mistakes_)):
+            known = f"0 to {len(self.mistakes_) - 1}"
+            msg = f"problem={problem!r} is none of the one-vs-rest problems; choose one of {known}"
+            raise ParameterError(msg)
+        planes = next(self._planes_in_blocks(problem, len(self.mistakes_[problem])))
         return planes.coef, planes.intercept, self.survivals_[problem]
 
     def _keep_mistakes(self, data: TrainingData, learners: list[_VotedLearner]) -> None:

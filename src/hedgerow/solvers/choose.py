@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.dual_coordinate_descent import dual_coordinate_descent
 from hedgerow.solvers.interior_point import interior_point
 from hedgerow.solvers.newton import newton
-from hedgerow.solvers.settings import Settings
+from hedgerow.solvers.settings import Progress, Settings
 
 __all__ = ["SOLVERS", "solve"]
 
-SOLVERS: dict[str, Callable[[LinearProblem, Settings], Solution]] = {
+Solver: TypeAlias = Callable[[Progress], Status | None]
+"""Offers points to the progress until it is solved or no more can be done; may say why it stopped."""
+
+SOLVERS: dict[str, Solver] = {
     "dual_coordinate_descent": dual_coordinate_descent,
     "interior_point": interior_point,
     "newton": newton,
@@ -50,33 +53,44 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         starts with coordinate descent, and hands over if that is slow and the system fits.
         ``Solution.solver`` says what ran.
     """
-    if _has_one_sign(problem):
-        return _constant_solution(problem)
     if solver != "auto":
         _refuse_wrong_loss(solver, problem.loss.name)
-        return SOLVERS[solver](problem, settings)
+    if _has_one_sign(problem):
+        return _constant_solution(problem)
+    return _automatic(problem, settings) if solver == "auto" else _run(solver, problem, settings)
+
+
+def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
+    """Run one solver; where numbers overflow the gap stays open, and the certificate says so."""
+    progress = Progress(problem, settings, solver)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        try:
+            status = SOLVERS[solver](progress)
+        except FloatingPointError:
+            status = "stalled"
+    return progress.solution(status)
+
+
+def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
+    """Pick by the cost of the second-order solver's linear system."""
     second_order = "interior_point" if problem.loss.name == "hinge" else "newton"
     n_samples, n_features = problem.shape
     unknowns = min(n_samples, n_features + 1)
     if n_samples * unknowns**2 <= DIRECT_WORK:
-        return SOLVERS[second_order](problem, settings)
+        return _run(second_order, problem, settings)
     if unknowns > DIRECT_UNKNOWNS:
-        return dual_coordinate_descent(problem, settings)
-    return _first_then(SOLVERS[second_order], problem, settings)
+        return _run("dual_coordinate_descent", problem, settings)
+    return _first_then(second_order, problem, settings)
 
 
-def _first_then(
-    second_order: Callable[[LinearProblem, Settings], Solution],
-    problem: LinearProblem,
-    settings: Settings,
-) -> Solution:
+def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -> Solution:
     """Give coordinate descent a while, then hand over; return what came nearer to the optimum."""
     short = replace(settings, max_iter=min(FIRST_TRY, settings.max_iter))
-    first = dual_coordinate_descent(problem, short)
+    first = _run("dual_coordinate_descent", problem, short)
     if first.status == "optimal" or settings.max_iter <= first.n_iter:
         return first
     rest = replace(settings, max_iter=settings.max_iter - first.n_iter)
-    second = second_order(problem, rest)
+    second = _run(second_order, problem, rest)
     better = min(first, second, key=lambda s: s.history[-1][1] - s.history[-1][2])
     return replace(
         better,

@@ -5,7 +5,7 @@ rows in random order and solves for one alpha_i at a time, keeping w = sum_i alp
 stay on a bound are left out for a while (shrinking). A free intercept is the multiplier of the
 constraint sum_i alpha_i y_i = 0: after each sweep it moves by rho times the sum (method of multipliers).
 
-Given: problem, settings. Returned: a Solution; the gap is measured on all rows between bursts of sweeps.
+Given: the problem. Offered: w, b and alpha, measured on all rows between bursts of sweeps.
 Cost: one pass over the rows' non-zeros a sweep; few sweeps for small C, many for large C.
 Paper: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale
 linear SVM, ICML 2008.
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.problems import LinearProblem, Solution
-from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.problems import LinearProblem
+from hedgerow.solvers.settings import Progress
 
 __all__ = ["dual_coordinate_descent"]
 
@@ -28,10 +28,10 @@ LONGEST_BURST = 20
 """Sweeps between two measurements of the gap, at most."""
 
 
-def dual_coordinate_descent(problem: LinearProblem, settings: Settings) -> Solution:
+def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
-    progress = Progress(problem, settings, "dual_coordinate_descent")
-    core = _core_solver(problem, settings.seed)
+    settings = progress.settings
+    core = _core_solver(progress.problem, settings.seed)
     burst = 1
     while progress.n_iter < settings.max_iter:
         burst = min(burst, settings.max_iter - progress.n_iter)
@@ -40,7 +40,6 @@ def dual_coordinate_descent(problem: LinearProblem, settings: Settings) -> Solut
         if _check(progress, core.alpha, core.intercept):
             break
         burst = min(2 * burst, LONGEST_BURST)
-    return progress.solution()
 
 
 def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDescent:

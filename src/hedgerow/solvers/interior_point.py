@@ -9,7 +9,7 @@ The method follows the path on which both products equal mu as mu falls to 0, by
 and corrector. Eliminating s and xi leaves a weighted ridge regression (`ridge_system`), factorised
 once a round and solved twice.
 
-Given: problem, settings. Returned: a Solution whose alpha is on its bounds where it belongs there.
+Given: the problem. Offered: points whose alpha is on its bounds where it belongs there.
 Cost: 15 to 40 rounds, almost whatever C is; each a factorisation of the ridge system.
 Paper: Mehrotra, On the implementation of a primal-dual interior point method, SIAM J. Opt. 1992;
 Ferris and Munson, Interior-point methods for massive support vector machines, SIAM J. Opt. 2002.
@@ -20,10 +20,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import finish_exactly, is_cheap
 from hedgerow.solvers.ridge_system import Direction, RidgeSystem, ridge_system
-from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.settings import Progress
 
 __all__ = ["interior_point"]
 
@@ -35,9 +35,9 @@ DEEP = 1e-9
 """Relative gap to reach on small problems, where the exact finish needs a good guess."""
 
 
-def interior_point(problem: LinearProblem, settings: Settings) -> Solution:
+def interior_point(progress: Progress) -> Status | None:
     """Solve a hinge-loss problem to the tolerance of the settings."""
-    progress = Progress(problem, settings, "interior_point")
+    problem, settings = progress.problem, progress.settings
     path = _Path(problem, ridge_system(problem))
     enough = min(settings.tol, DEEP) if is_cheap(problem) else settings.tol
     lowest, since = path.mu, 0
@@ -46,7 +46,7 @@ def interior_point(problem: LinearProblem, settings: Settings) -> Solution:
         progress.n_iter += 1
         lowest, since = (path.mu, 0) if path.mu < 0.5 * lowest else (lowest, since + 1)
     finish_exactly(progress, path.alpha_on_bounds())
-    return progress.solution("stalled" if since >= PATIENCE else None)
+    return "stalled" if since >= PATIENCE else None
 
 
 class _Path:

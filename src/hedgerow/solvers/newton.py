@@ -5,7 +5,7 @@ quadratic: on rows with margin below 1 it is a ridge regression, the others do n
 solves that regression exactly (`ridge_system`) and moves to the minimum of the objective along the
 way. When the rows that count no longer change, the point is the exact solution.
 
-Given: problem, settings. Returned: a Solution with alpha_i = 2 c_i max(0, 1 - margin_i).
+Given: the problem. Offered: w, b and alpha_i = 2 c_i max(0, 1 - margin_i).
 Cost: some 5 to 15 rounds, each a factorisation of the ridge system over the rows that count.
 Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
 SVMs, JMLR 2005; Mangasarian, A finite Newton method for classification, 2002.
@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.ridge_system import Direction, RidgeSystem, ridge_system
-from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.settings import Progress
 
 __all__ = ["newton"]
 
@@ -29,14 +29,15 @@ ROUNDING = 1e-14
 """A relative gap at which nothing is left to gain in float64."""
 
 
-def newton(problem: LinearProblem, settings: Settings) -> Solution:
+def newton(progress: Progress) -> Status | None:
     """Solve a squared-hinge problem to the tolerance of the settings."""
+    problem, settings = progress.problem, progress.settings
     system = ridge_system(problem)
-    progress = Progress(problem, settings, "newton")
     exact = is_cheap(problem)
     margins = system.margins()
     counted = np.zeros(problem.shape[0], dtype=bool)
-    while progress.n_iter < settings.max_iter:
+    length = 1.0
+    while progress.n_iter < settings.max_iter and length > 0.0 and not _has_stalled(progress):
         alpha = problem.loss.alpha_at(margins, problem.weight)
         progress.offer_primal(system.w, system.intercept, problem.y * margins)
         progress.offer_dual(alpha)
@@ -45,23 +46,22 @@ def newton(problem: LinearProblem, settings: Settings) -> Solution:
         if progress.relative_gap <= ROUNDING or (solved and (settled or not exact)):
             break
         counted = margins < 1.0
-        before = progress.history[-1][1]
         system.factorise(np.where(counted, 2.0 * problem.weight, 0.0))
         step = system.direction(alpha, np.zeros_like(alpha))
         length = _best_length(problem, system, margins, step)
         system.move(step, length)
         margins = system.margins()
+        progress.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
         progress.n_iter += 1
-        if length == 0.0 or _has_stalled(progress, before):
-            break
-    return progress.solution("stalled" if progress.n_iter < settings.max_iter else None)
+    return "stalled" if progress.n_iter < settings.max_iter else None
 
 
-def _has_stalled(progress: Progress, before: float) -> bool:
+def _has_stalled(progress: Progress) -> bool:
     """Say whether the last ten rounds brought nothing that float64 can show."""
     if len(progress.history) < 10:
         return False
-    return progress.history[-10][1] - before <= ROUNDING * abs(before)
+    (_, primal_then, dual_then), (_, primal, dual) = progress.history[-10], progress.history[-1]
+    return (primal_then - primal) + (dual - dual_then) <= ROUNDING * abs(primal)
 
 
 def _best_length(

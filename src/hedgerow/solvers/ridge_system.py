@@ -87,7 +87,7 @@ def _factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
             return factor
         relative = max(1e-15, 10.0 * relative)
         if relative > 1.0:
-            msg = "a system that must be positive definite is not; its entries are not finite"
+            msg = "the numbers of a linear system overflow"
             raise FloatingPointError(msg)
 
 

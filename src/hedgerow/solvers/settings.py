@@ -41,7 +41,7 @@ class Progress:
     """The gap as a solver goes: measures it, remembers it, keeps the best point of each side.
 
     The best primal point and the best dual point are kept apart: each bounds the optimum on its
-    own, and their gap only ever shrinks.
+    own, and their gap only ever shrinks. Both begin at zero, so that there always is a solution.
     """
 
     problem: LinearProblem
@@ -49,11 +49,16 @@ class Progress:
     solver: str
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)
-    primal: float = np.inf
-    dual: float = -np.inf
-    w: Vector = field(default_factory=lambda: np.empty(0))
-    intercept: float = 0.0
-    alpha: Vector = field(default_factory=lambda: np.empty(0))
+    primal: float = field(init=False, default=np.inf)
+    dual: float = field(init=False, default=-np.inf)
+    w: Vector = field(init=False)
+    intercept: float = field(init=False)
+    alpha: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_samples, n_features = self.problem.shape
+        self.offer_primal(np.zeros(n_features), 0.0, np.zeros(n_samples))
+        self.offer_dual(np.zeros(n_samples))
 
     @property
     def relative_gap(self) -> float:
