@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -12,32 +13,38 @@ namespace {
 // gram: the selected rows are cut into blocks, each summed into a partial matrix of its own, and
 // the lower triangle of a dense one into stripes of rows; a task is one stripe of one block.
 struct GramPlan {
-  std::vector<std::int64_t> selected;  ///< rows with v_i != 0
-  std::int64_t order;                  ///< of the result
-  Cut blocks;                          ///< of `selected`
-  Cut stripes;                         ///< of the rows of tiles of the result
+  std::vector<std::int64_t> selected;  ///< rows with v_i > 0, then rows with v_i < 0
+  std::int64_t n_positive;
+  std::int64_t order;  ///< of the result
+  Cut blocks;          ///< of `selected`
+  Cut stripes;         ///< of the rows of tiles of the result
 };
 
 GramPlan plan_gram(std::span<const double> v, std::int64_t order) {
-  constexpr std::int64_t kMostBlocks = 8, kRowsWorthABlock = 512;
+  constexpr std::int64_t kMostBlocks = 8;
   constexpr std::int64_t kMostValues = (std::int64_t{128} << 20) / sizeof(double);
-  GramPlan plan{{}, order, {}, {}};
+  GramPlan plan{{}, 0, order, {}, {}};
   for (std::size_t i = 0; i < v.size(); ++i)
     if (v[i] != 0.0) plan.selected.push_back(static_cast<std::int64_t>(i));
+  const auto negative = std::stable_partition(plan.selected.begin(), plan.selected.end(),
+                                              [&](std::int64_t i) { return !(v[i] < 0.0); });
+  plan.n_positive = negative - plan.selected.begin();
   const auto n = static_cast<std::int64_t>(plan.selected.size());
   const std::int64_t affordable = kMostValues / std::max<std::int64_t>(order * order, 1);
+  const std::int64_t rows_worth_a_block = std::max<std::int64_t>(512, 2 * order);
   const std::int64_t n_blocks =
-      std::clamp<std::int64_t>(std::min(n / kRowsWorthABlock, affordable), 1, kMostBlocks);
+      std::clamp<std::int64_t>(std::min(n / rows_worth_a_block, affordable), 1, kMostBlocks);
   plan.blocks = {n, n_blocks};
   plan.stripes = {n_tiles(order), std::min(n_tiles(order), (2 * kMostBlocks) / n_blocks)};
   return plan;
 }
 
-/// Rows of a dense matrix packed for the product: transposed, once as they are and once times v.
+/// Rows of a dense matrix packed for the product: transposed, and times the root of |v|, so that
+/// one copy serves on both sides.
 class PackedRows {
  public:
   explicit PackedRows(std::int64_t order)
-      : order_(order), plain_(new double[order * kStride]), scaled_(new double[order * kStride]) {}
+      : order_(order), values_(new double[order * kPackedStride]) {}
 
   /// Packs z_i for the selected rows i, at most kTileDepth of them.
   template <class T>
@@ -45,33 +52,31 @@ class PackedRows {
             std::span<const double> v, double constant) {
     const DenseLoops<T>& loops = hot();
     depth_ = static_cast<std::int64_t>(selected.size());
-    loops.pack_transposed(rows, selected.data(), depth_, v.data(), plain_.get(), scaled_.get(),
-                          kStride);
+    double scale[kTileDepth];
+    for (std::int64_t r = 0; r < depth_; ++r) scale[r] = std::sqrt(std::abs(v[selected[r]]));
+    loops.pack_transposed(rows, selected.data(), depth_, scale, values_.get(), kPackedStride);
     for (std::int64_t j = rows.n_cols; j < order_; ++j)
-      for (std::int64_t r = 0; r < depth_; ++r) {
-        plain_[j * kStride + r] = constant;
-        scaled_[j * kStride + r] = constant * v[selected[r]];
-      }
+      for (std::int64_t r = 0; r < depth_; ++r) values_[j * kPackedStride + r] = constant * scale[r];
   }
 
-  /// Adds the product to the rows [begin, end) of the lower triangle of out; begin is the first row
-  /// of a tile, end the last of one or of out.
-  void add_product(std::int64_t begin, std::int64_t end, double* out, std::int64_t ld) const {
+  /// Adds sign times the product to the rows [begin, end) of the lower triangle of out; begin is
+  /// the first row of a tile, end follows the last of one or of out.
+  void add_product(double sign, std::int64_t begin, std::int64_t end, double* out,
+                   std::int64_t ld) const {
     for (std::int64_t i = begin; i < end; i += kTileOrder) {
-      const double* left = scaled_.get() + i * kStride;
+      const double* left = values_.get() + i * kPackedStride;
       const std::int64_t height = std::min(kTileOrder, end - i);
       for (std::int64_t j = 0; j < i; j += kTileOrder)
-        hot().gemm_nt(height, kTileOrder, depth_, 1.0, left, kStride, plain_.get() + j * kStride,
-                      kStride, out + i * ld + j, ld);
-      hot().gemm_nt_lower(height, depth_, 1.0, left, kStride, plain_.get() + i * kStride, kStride,
+        hot().gemm_nt(height, kTileOrder, depth_, sign, left, kPackedStride,
+                      values_.get() + j * kPackedStride, kPackedStride, out + i * ld + j, ld);
+      hot().gemm_nt_lower(height, depth_, sign, left, kPackedStride, left, kPackedStride,
                           out + i * ld + i, ld);
     }
   }
 
  private:
-  static constexpr std::int64_t kStride = PackedTile::kStride;
   std::int64_t order_;
-  std::unique_ptr<double[]> plain_, scaled_;
+  std::unique_ptr<double[]> values_;
   std::int64_t depth_ = 0;
 };
 
@@ -83,12 +88,16 @@ void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t bloc
   // Nothing to the right of a stripe's diagonal is needed for it.
   const DenseRows<T> used{rows.values, rows.n_rows, std::min(end, rows.n_cols), rows.row_stride};
   PackedRows packed(end);
-  const std::span selected(plan.selected);
-  const std::int64_t last = plan.blocks.end(block);
-  for (std::int64_t s = plan.blocks.begin(block); s < last; s += kTileDepth) {
-    packed.pack(used, selected.subspan(s, std::min(kTileDepth, last - s)), v, constant);
-    packed.add_product(begin, end, out, plan.order);
-  }
+  const auto add_run = [&](std::int64_t first, std::int64_t last, double sign) {
+    for (std::int64_t s = first; s < last; s += kTileDepth) {
+      const std::int64_t depth = std::min(kTileDepth, last - s);
+      packed.pack(used, std::span(plan.selected).subspan(s, depth), v, constant);
+      packed.add_product(sign, begin, end, out, plan.order);
+    }
+  };
+  const std::int64_t first = plan.blocks.begin(block), last = plan.blocks.end(block);
+  add_run(first, std::min(last, plan.n_positive), 1.0);
+  add_run(std::max(first, plan.n_positive), last, -1.0);
 }
 
 template <class T, class I>

@@ -2,24 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "hedgerow/hot.hpp"
 
 namespace hedgerow {
 
-/// Room for one packed tile. Its rows are a cache line longer than they need be: rows a power of
-/// two apart would fight for the same few places in the cache.
-class PackedTile {
- public:
-  static constexpr std::int64_t kStride = kTileDepth + 8;
-
-  PackedTile() : values_(kTileOrder * kStride) {}
-  double* data() { return values_.data(); }
-
- private:
-  std::vector<double> values_;
-};
+/// Packed rows are a cache line longer than they need be: rows a power of two apart would fight for
+/// the same few places in the cache.
+constexpr std::int64_t kPackedStride = kTileDepth + 8;
 
 /// C += alpha A B' over the columns of A and B; a tile at most in rows, any number of columns.
 template <class T>

@@ -87,12 +87,11 @@ static Values packed(const DenseLoops<T>& loops, const DenseRows<T>& rows) {
   std::vector<std::int64_t> selected;
   for (std::int64_t i = 0; i < rows.n_rows; i += 1 + i % 3) selected.push_back(i);
   const std::int64_t ld = std::max(rows.n_rows, rows.n_cols) + 2;
-  const Values v = samples::values(rows.n_rows, 5);
-  Values out(static_cast<std::size_t>(ld * (rows.n_rows + 2 * rows.n_cols)), -5.0);
-  double* plain = out.data() + ld * rows.n_rows;
+  const Values scale = samples::values(rows.n_rows, 5);
+  Values out(static_cast<std::size_t>(ld * (rows.n_rows + rows.n_cols)), -5.0);
   loops.pack(rows, 0, rows.n_rows, out.data(), ld);
   loops.pack_transposed(rows, selected.data(), static_cast<std::int64_t>(selected.size()),
-                        v.data(), plain, plain + ld * rows.n_cols, ld);
+                        scale.data(), out.data() + ld * rows.n_rows, ld);
   return out;
 }
 

@@ -8,7 +8,8 @@ Only classes declared here can be built: a state names classes, it never brings 
 The tagged JSON forms, each a dictionary with the key ``"is"``::
 
     array    name                          a numeric array, stored under that name
-    strings  name, shape                   text: UTF-8 bytes in name.bytes, ends in name.ends
+    strings  name, shape, dtype            text: UTF-8 bytes in name.bytes, ends in name.ends
+    csr      name, shape                   a sparse matrix: name.data, name.indices, name.indptr
     number   value                         "inf", "-inf" or "nan", which JSON lacks
     tuple    items                         a tuple
     map      items                         a dictionary as a list of pairs
@@ -24,6 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -69,7 +71,9 @@ def load_state(state: Json, arrays: Mapping[str, NDArray[Any]]) -> Any:
     """Return the value that :func:`dump_state` described, or raise StateError."""
     try:
         return _load(state, arrays)
-    except (KeyError, TypeError, AttributeError, UnicodeDecodeError, OverflowError) as error:
+    except StateError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         msg = f"the state describes no object: {type(error).__name__}: {error}"
         raise StateError(msg) from error
 
@@ -83,6 +87,8 @@ def _dump(value: Any, path: str, arrays: Arrays) -> Json:
         return value if math.isfinite(value) else {"is": "number", "value": repr(value)}
     if isinstance(value, np.ndarray):
         return _dump_array(value, path, arrays)
+    if sp.issparse(value):
+        return _dump_csr(value.tocsr(), path, arrays)
     if isinstance(value, list):
         return [_dump(item, f"{path}.{i}", arrays) for i, item in enumerate(value)]
     if isinstance(value, tuple):
@@ -131,6 +137,12 @@ def _dump_array(array: NDArray[Any], path: str, arrays: Arrays) -> Json:
     return {"is": "strings", "name": path, "shape": list(array.shape), "dtype": dtype}
 
 
+def _dump_csr(matrix: Any, path: str, arrays: Arrays) -> Json:
+    for part in ("data", "indices", "indptr"):
+        arrays[f"{path}.{part}"] = getattr(matrix, part)
+    return {"is": "csr", "name": path, "shape": list(matrix.shape)}
+
+
 def _load(state: Json, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if isinstance(state, list):
         return [_load(item, arrays) for item in state]
@@ -152,6 +164,13 @@ def _load_strings(state: Json, arrays: Mapping[str, NDArray[Any]]) -> NDArray[An
     texts = [bytes(data[a:b]).decode("utf-8") for a, b in zip(starts, ends, strict=False)]
     dtype = {"object": object, "str": str}[state["dtype"]]
     return np.array(texts, dtype=dtype).reshape(state["shape"])
+
+
+def _load_csr(state: Json, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    parts = tuple(arrays[f"{state['name']}.{part}"] for part in ("data", "indices", "indptr"))
+    matrix = sp.csr_array(parts, shape=tuple(state["shape"]))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _load_record(state: Json, arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -180,6 +199,7 @@ def _known(registry: Mapping[str, type], name: str) -> type:
 _LOADERS: dict[str, Callable[[Json, Mapping[str, NDArray[Any]]], Any]] = {
     "array": lambda state, arrays: arrays[state["name"]],
     "strings": _load_strings,
+    "csr": _load_csr,
     "number": lambda state, _: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[
         state["value"]
     ],

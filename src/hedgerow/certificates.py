@@ -26,6 +26,10 @@ AT_BOUND = 1e-12
 """An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
 
 
+ROUNDING = 1e-12
+"""A relative gap below which nothing but rounding is left."""
+
+
 @record
 @dataclass(frozen=True)
 class Certificate:
@@ -77,23 +81,22 @@ class Certificate:
     def __str__(self) -> str:
         if not np.isfinite(self.primal) or not np.isfinite(self.dual):
             return f"Not certified: the figures are not finite (solver status: {self.status!r})."
-        share = _percent(max(self.relative_gap, 0.0))
+        gap = max(self.relative_gap, 0.0)
         bound = f"the objective is {self.primal:.6g}, and no solution can go below {self.dual:.6g}"
         violation = f"the optimality conditions hold to {self.kkt_violation:.1e}"
-        asked = (
-            _percent(self.tolerance)
-            if self.criterion == "relative_gap"
-            else f"a violation of {self.tolerance:.1e}"
-        )
+        asked = f"asked for: {self._asked()}"
         if self.is_certified:
-            return (
-                f"Certified: {bound}, so this one is within {share} of the best there is "
-                f"(asked for: {asked}); {violation}."
-            )
+            share = "up to rounding" if gap < ROUNDING else f"to within {_percent(gap)}"
+            return f"Certified: {bound}, so this one is the best there is {share} ({asked}); {violation}."
         return (
-            f"Not certified: {bound}, so a better one by up to {share} may exist (asked for: {asked}); "
+            f"Not certified: {bound}, so a better one by up to {_percent(gap)} may exist ({asked}); "
             f"{violation}; the solver stopped with status {self.status!r}."
         )
+
+    def _asked(self) -> str:
+        if self.criterion == "relative_gap":
+            return _percent(self.tolerance)
+        return f"a violation of {self.tolerance:.1e}"
 
 
 def certify(

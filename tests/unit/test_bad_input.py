@@ -121,7 +121,7 @@ def test_c_and_lambda_together_are_refused():
 
 
 def test_a_solver_that_cannot_take_a_loss_says_which_can():
-    with pytest.raises(hedgerow.ParameterError, match="solvers that can are .*'interior_point'"):
+    with pytest.raises(hedgerow.ParameterError, match=r"solvers that can are .*'interior_point'"):
         LinearSVC(loss="hinge", solver="newton").fit(X, y)
 
 
@@ -134,11 +134,11 @@ def test_predict_checks_the_columns():
     frame = pd.DataFrame(X, columns=["age", "height"])
     model = LinearSVC().fit(frame, y)
     assert model.feature_names_in_.tolist() == ["age", "height"]
-    with pytest.raises(hedgerow.DataError, match="columns 'size' that .* and lacks 'height'"):
+    with pytest.raises(hedgerow.DataError, match=r"columns 'size' that .* and lacks 'height'"):
         model.predict(frame.rename(columns={"height": "size"}))
     with pytest.raises(hedgerow.DataError, match="lacks the columns 'height'"):
         model.predict(frame[["age"]])
-    with pytest.raises(hedgerow.DataError, match="has columns 'more'.*drop them"):
+    with pytest.raises(hedgerow.DataError, match=r"has columns 'more'.*drop them"):
         model.predict(frame.assign(more=1.0))
     with pytest.raises(hedgerow.DataError, match="in another order"):
         model.predict(frame[["height", "age"]])

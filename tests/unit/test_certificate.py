@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hedgerow import Certificate, LinearProblem, Settings, certify, solve
-from hedgerow._validation import matrix_of
+from hedgerow._rows import matrix_of
 from hedgerow.losses import LOSSES
 from tests.reference import linear_svm
 
@@ -94,9 +94,12 @@ def test_a_primal_below_the_dual_is_no_proof():
 def test_it_reads_as_one_paragraph():
     good = Certificate(12.5, 12.4999, 2e-5, "relative_gap", 1e-4, "optimal")
     assert str(good) == (
-        "Certified: the objective is 12.5, and no solution can go below 12.4999, so this one is within "
-        "0.0008 % of the best there is (asked for: 0.01 %); the optimality conditions hold to 2.0e-05."
+        "Certified: the objective is 12.5, and no solution can go below 12.4999, so this one is the "
+        "best there is to within 0.0008 % (asked for: 0.01 %); the optimality conditions hold to "
+        "2.0e-05."
     )
+    exact = Certificate(12.5, 12.5, 0.0, "relative_gap", 1e-4, "optimal")
+    assert "the best there is up to rounding" in str(exact)
     bad = Certificate(12.5, 11.0, 0.7, "relative_gap", 1e-4, "max_iter")
     assert str(bad).startswith("Not certified: the objective is 12.5")
     assert "12 %" in str(bad)

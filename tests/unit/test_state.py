@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from hedgerow import LinearSVC
@@ -75,6 +76,15 @@ def test_arrays_come_back_equal(array):
     np.testing.assert_array_equal(found, array)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_matrices_come_back_equal(index):
+    matrix = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    found = round_trip(matrix)
+    assert (found != matrix).nnz == 0
+    assert found.shape == matrix.shape
+
+
 def test_nested_estimators_come_back_fitted():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "no", "yes", "yes"])
     outer = Outer(inner=LinearSVC(C=3.0))
@@ -113,9 +123,17 @@ def test_what_no_state_can_hold_is_refused_by_name(value):
         {"is": "record", "class": "Note", "fields": {"text": "x"}},
         {"is": "number", "value": "1e999"},
         {"is": "strings", "name": "s", "shape": [2], "dtype": "str"},
+        {"is": "csr", "name": "m", "shape": [1, 2]},
     ],
     ids=lambda s: json.dumps(s)[:60],
 )
 def test_a_state_that_describes_nothing_known_is_refused(state):
+    arrays = {
+        "s.bytes": np.zeros(3, np.uint8),
+        "s.ends": np.array([9, 3]),
+        "m.data": np.ones(1),
+        "m.indices": np.array([5]),
+        "m.indptr": np.array([0, 1]),
+    }
     with pytest.raises(StateError):
-        load_state(state, {"s.bytes": np.zeros(3, np.uint8), "s.ends": np.array([9, 3])})
+        load_state(state, arrays)

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
 from hedgerow import LinearSVC, _core
-from hedgerow._validation import check_n_threads, check_seed
+from hedgerow._parameters import check_n_threads, check_seed
 
 KINDS = ["dense64", "dense32", "csr"]
 SOLVERS = [

@@ -74,10 +74,9 @@ struct DenseLoops : RowLoops<DenseRows<T>> {
   /// out[(i - begin) * ld + j] = x_ij for begin <= i < end, 0 <= j < n_cols, as float64
   void (*pack)(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, double* out,
                std::int64_t ld);
-  /// plain[j * ld + r] = x_ij and scaled[j * ld + r] = v_i x_ij with i = selected[r], for
-  /// 0 <= r < n_selected and 0 <= j < n_cols
+  /// out[j * ld + r] = scale[r] x_ij with i = selected[r], for 0 <= r < n_selected, 0 <= j < n_cols
   void (*pack_transposed)(const DenseRows<T>& rows, const std::int64_t* selected,
-                          std::int64_t n_selected, const double* v, double* plain, double* scaled,
+                          std::int64_t n_selected, const double* scale, double* out,
                           std::int64_t ld);
   /// The first position in values[0 ... n) that is not finite, or -1.
   std::int64_t (*first_nonfinite)(const T* values, std::int64_t n);

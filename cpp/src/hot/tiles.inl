@@ -80,39 +80,37 @@ void pack(const DenseRows<T>& rows, int64_t begin, int64_t end, double* out, int
   }
 }
 
+// Several short rows at once are more than the hardware fetches ahead by itself.
+constexpr int64_t kRowsAhead = 16;
+
 template <class T>
 void pack_transposed(const DenseRows<T>& rows, const int64_t* selected, int64_t n_selected,
-                     const double* v, double* plain, double* scaled, int64_t ld) {
+                     const double* scale, double* out, int64_t ld) {
   int64_t r = 0;
   for (; r + kLanes <= n_selected; r += kLanes) {
-    const T* x[kLanes];
-    Doubles weights;
+    const Doubles scales = load(scale + r);
+    const T *x[kLanes], *later[kLanes];
     for (int64_t s = 0; s < kLanes; ++s) {
       x[s] = row(rows, selected[r + s]).values;
-      weights[s] = v[selected[r + s]];
+      later[s] = row(rows, selected[at_most(n_selected - 1, r + s + kRowsAhead)]).values;
     }
     int64_t j = 0;
     for (; j + kLanes <= rows.n_cols; j += kLanes) {
       Doubles square[kLanes];
-      HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s) square[s] = load(x[s] + j);
-      transpose(square);
       HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s) {
-        store(plain + (j + s) * ld + r, square[s]);
-        store(scaled + (j + s) * ld + r, square[s] * weights);
+        __builtin_prefetch(later[s] + j);
+        square[s] = load(x[s] + j);
       }
+      transpose(square);
+      HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s)
+        store(out + (j + s) * ld + r, square[s] * scales);
     }
     for (; j < rows.n_cols; ++j)
-      for (int64_t s = 0; s < kLanes; ++s) {
-        plain[j * ld + r + s] = x[s][j];
-        scaled[j * ld + r + s] = x[s][j] * weights[s];
-      }
+      for (int64_t s = 0; s < kLanes; ++s) out[j * ld + r + s] = x[s][j] * scale[r + s];
   }
   for (; r < n_selected; ++r) {
     const DenseRow<T> x = row(rows, selected[r]);
-    for (int64_t j = 0; j < x.size; ++j) {
-      plain[j * ld + r] = x.values[j];
-      scaled[j * ld + r] = x.values[j] * v[selected[r]];
-    }
+    for (int64_t j = 0; j < x.size; ++j) out[j * ld + r] = x.values[j] * scale[r];
   }
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hedgerow.auto.choose import CandidateScore, best_candidate
+from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport
 from hedgerow.auto.profile import Profile
 from hedgerow.certificates import Certificate
@@ -134,13 +134,13 @@ def _rare_classes(seen: Evidence) -> str:
 
 
 def _c_at_edge(seen: Evidence) -> str:
-    """Speak up if accuracy still rises towards the end of the grid where the best C is."""
-    best, first, last = best_candidate(seen.scores), seen.scores[0], seen.scores[-1]
-    if all(score.accuracy == best.accuracy for score in seen.scores):
+    """Speak up if accuracy still rises, by more than chance, at the end where the best C is."""
+    best, *others = sorted(seen.scores, key=lambda score: -score.accuracy)
+    if not others or best.accuracy - others[0].accuracy <= best.standard_error:
         return ""
-    if best is first:
+    if best is seen.scores[0]:
         return f"The best C is the smallest one tried: try some down to {best.C / 64:g} with --Cs."
-    if best is last:
+    if best is seen.scores[-1]:
         return f"The best C is the largest one tried: try some up to {best.C * 64:g} with --Cs."
     return ""
 

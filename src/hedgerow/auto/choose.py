@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from hedgerow._validation import check_n_threads
+from hedgerow._parameters import check_n_threads
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
 from hedgerow.errors import NotCertifiedWarning, ParameterError

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
-__all__ = ["Columns", "as_columns", "columns_of", "is_sparse"]
+__all__ = ["Columns", "as_columns", "is_sparse"]
 
 _RESHAPE = (
     "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
@@ -86,7 +86,7 @@ def as_columns(X: Any) -> Columns:
         columns = _from_sparse(X)
     elif isinstance(X, Mapping):
         named = {str(name): np.asarray(values) for name, values in X.items()}
-        columns = columns_of(list(named.values()), tuple(named))
+        columns = _from_values(list(named.values()), tuple(named))
     elif nw.dependencies.is_into_dataframe(X):
         columns = _from_frame(nw.from_native(X, eager_only=True))
     else:
@@ -123,7 +123,7 @@ def _from_array(X: Any) -> Columns:
     if array.dtype.kind in "biuf":
         numbers = np.asarray(array, dtype=np.float64)
         return Columns(None, np.zeros(array.shape[1], np.bool_), numbers)
-    return columns_of(list(array.T), None)
+    return _from_values(list(array.T), None)
 
 
 def _from_frame(frame: nw.DataFrame[Any]) -> Columns:
@@ -131,11 +131,13 @@ def _from_frame(frame: nw.DataFrame[Any]) -> Columns:
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
         raise DataTypeError("X mixes text and numbers as column names; make them all text")
-    values = [_from_series(frame[name]) for name in names]
-    return columns_of(values, names if all(texts) else None)
+    values = [_from_series(series) for series in frame.iter_columns()]
+    return _from_values(values, names if all(texts) else None)
 
 
 def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.null_count() == len(series):
+        return np.full(len(series), np.nan)
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
@@ -146,7 +148,7 @@ def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
     raise DataTypeError(msg)
 
 
-def columns_of(values: Sequence[NDArray[Any]], names: tuple[str, ...] | None) -> Columns:
+def _from_values(values: Sequence[NDArray[Any]], names: tuple[str, ...] | None) -> Columns:
     """Return columns that are given one by one, after a look at what each holds."""
     labels = names if names is not None else tuple(f"x{j}" for j in range(len(values)))
     lengths = {column.shape for column in values}

@@ -23,7 +23,7 @@ _SPARSE_SHARE = 0.25
 
 
 @stateful("is_text_", "fill_", "center_", "spread_", "categories_", "scaling_", "sparse_output_")
-class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers and text into a matrix that a linear machine can use.
 
     Missing numbers become the mean of their column. Text becomes one column of 0 and 1 for each

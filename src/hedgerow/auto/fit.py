@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._parameters import check_seed
 from hedgerow._targets import encode_labels
-from hedgerow._validation import check_seed
 from hedgerow.auto.advice import Evidence, Hint, advise
 from hedgerow.auto.choose import (
     DEFAULT_CS,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.auto.columns import Columns, columns_of
+from hedgerow.auto.columns import Columns, is_sparse
 from hedgerow.errors import DataError
 from hedgerow.io.table import missing_mask
 
@@ -27,8 +27,13 @@ def match_columns(columns: Columns, names: Names, is_text: NDArray[np.bool_]) ->
     order = _order(columns, names, len(is_text))
     if order == list(range(columns.shape[1])) and np.array_equal(columns.is_text, is_text):
         return columns
+    if is_sparse(columns.numbers):
+        raise DataError("X is sparse, but the model was fitted on text too; give a table")
     values = [_of_kind(columns, j, want) for j, want in zip(order, is_text, strict=True)]
-    return columns_of(values, names)
+    numbers = np.empty((columns.shape[0], np.count_nonzero(~is_text)))
+    for place, j in enumerate(np.flatnonzero(~is_text)):
+        numbers[:, place] = values[j]
+    return Columns(names, is_text, numbers, tuple(values[j] for j in np.flatnonzero(is_text)))
 
 
 def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:

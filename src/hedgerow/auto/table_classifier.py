@@ -18,7 +18,7 @@ __all__ = ["TableClassifier"]
 
 
 @stateful("encoder_", "learner_", "classes_", "target_")
-class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TableClassifier(ClassifierMixin, BaseEstimator):
     """Encode a table and classify its rows.
 
     Parameters

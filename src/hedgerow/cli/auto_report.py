@@ -57,10 +57,9 @@ def _columns_words(profile: Profile) -> str:
     if profile.density is not None:
         features = count(profile.n_columns, "sparse feature")
         return f"{features}, {percent(profile.density)} of the values not zero"
-    n_numbers = profile.n_columns - profile.n_text_columns
-    if not profile.n_text_columns:
-        return f"{count(n_numbers, 'column')} of numbers"
-    return f"{count(n_numbers, 'column')} of numbers and {profile.n_text_columns} of text"
+    n_text = profile.n_text_columns
+    kinds = {"numbers": profile.n_columns - n_text, "text": n_text}
+    return " and ".join(f"{count(n, 'column')} of {kind}" for kind, n in kinds.items() if n)
 
 
 def _split_words(result: AutoResult, test: str | None) -> str:
@@ -128,6 +127,8 @@ class _Axis:
     def ends(self) -> str:
         """Return the two ends in figures."""
         left, right = percent(self.low), percent(self.high)
+        if self.low == self.high:
+            return left
         return left + right.rjust(self.width - len(left))
 
     def whisker(self, score: CandidateScore, marks: dict[str, str]) -> str:

@@ -14,9 +14,8 @@ __all__ = ["accuracy_words", "classes_words", "count", "percent", "saved_words",
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage with one decimal, none where it is whole."""
-    text = f"{100 * share:.1f}"
-    return f"{text.removesuffix('.0')} %"
+    """Return a share as a percentage with one decimal, but nothing and everything without."""
+    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
 
 
 def short(number: float) -> str:
@@ -31,7 +30,7 @@ def count(n: int, noun: str) -> str:
 
 def accuracy_words(accuracy: Interval, rows: str) -> str:
     """Return an accuracy with its interval as a sentence about some rows."""
-    level = percent(accuracy.confidence_level)
+    level = f"{100 * accuracy.confidence_level:g} %"
     how = "" if accuracy.method == "bootstrap" else f" ({accuracy.method} bound)"
     return (
         f"{percent(accuracy.estimate)} of {count(accuracy.n, rows)} are predicted right; "

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_missing", "is_number", "labels_of", "numbers_of", "whole_where_possible"]
+__all__ = [
+    "is_missing",
+    "is_number",
+    "labels_of",
+    "numbers_of",
+    "position_of",
+    "whole_where_possible",
+]
 
 _MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
 _LARGEST_EXACT = 2.0**53
@@ -63,3 +70,12 @@ def whole_where_possible(numbers: NDArray[np.float64]) -> NDArray[np.int64] | ND
     if np.all((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST_EXACT)):
         return numbers.astype(np.int64)
     return numbers
+
+
+def position_of(target: str | int | None, n_columns: int) -> int | None:
+    """Return a target given as a position, also from the end or as text, counted from 0."""
+    try:
+        position = int(str(target))
+    except ValueError:
+        return None
+    return position % n_columns if -n_columns <= position < n_columns else None

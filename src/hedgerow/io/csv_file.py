@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import FileFormatError
-from hedgerow.io.cells import is_missing, labels_of, numbers_of
+from hedgerow.io.cells import is_missing, labels_of, numbers_of, position_of
 from hedgerow.io.sniff import Layout, sniff_layout
 from hedgerow.io.source import DAMAGE, Source
 from hedgerow.io.table import Table, missing_mask
@@ -106,7 +106,7 @@ def _column_notes(features: dict[str, NDArray[Any]]) -> Iterator[str]:
         yield f"{columns} text: {_listed(texts, 5)}."
     n_missing = sum(int(missing_mask(values).sum()) for values in features.values())
     if n_missing:
-        yield f"{n_missing} missing {'value' if n_missing == 1 else 'values'}."
+        yield f"{n_missing:,} missing {'value' if n_missing == 1 else 'values'}."
 
 
 # ------------------------------------------------------------------------------ names and target
@@ -147,20 +147,13 @@ def _target_position(
         return names.index(str(target))
     if not request.require_target and (layout.has_header or len(names) == request.n_features):
         return None
-    position = _as_position(target)
-    if position is None or not -len(names) <= position < len(names):
+    position = position_of(target, len(names))
+    if position is None:
         raise FileFormatError(source.path, None, _no_target(layout, names, target))
     if len(names) == 1:
         problem = "the only column is the target; add columns to learn from"
         raise FileFormatError(source.path, None, problem)
-    return position % len(names)
-
-
-def _as_position(target: str | int) -> int | None:
-    try:
-        return int(target)
-    except ValueError:
-        return None
+    return position
 
 
 def _no_target(layout: Layout, names: list[str], target: str | int) -> str:

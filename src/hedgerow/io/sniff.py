@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from dataclasses import dataclass
 
-from hedgerow.io.cells import is_missing, is_number
+from hedgerow.io.cells import is_missing, is_number, position_of
 
 __all__ = ["Layout", "sniff_layout"]
 
@@ -29,21 +30,36 @@ class Layout:
 
 def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:
     """Infer the layout from the first lines; a target found in the first one makes it a header."""
-    lines = [line.decode("utf-8", errors="replace") for line in head]
-    delimiter = max(_DELIMITERS, key=lambda candidate: _regularity(lines, candidate))
-    rows = _rows(lines, delimiter)
-    return Layout(delimiter, bool(rows) and (target in rows[0] or _is_header(rows[0], rows[1:])))
+    text = b"".join(head).decode("utf-8", errors="replace")
+    delimiter = max(_DELIMITERS, key=lambda candidate: _regularity(text, candidate))
+    rows = _rows(text, delimiter)
+    has_header = bool(rows) and (_is_name(target, rows[0]) or _is_header(rows[0], rows[1:]))
+    return Layout(delimiter, has_header)
 
 
-def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
-    """Return the stripped cells of the lines that are not empty."""
-    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    return [[cell.strip() for cell in row] for row in rows if row]
+def _rows(text: str, delimiter: str) -> list[list[str]]:
+    """Return the stripped cells of the rows up to the first that cannot be cut into cells."""
+    rows: list[list[str]] = []
+    try:
+        reader = csv.reader(
+            io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True
+        )
+        rows.extend([cell.strip() for cell in row] for row in reader if row)
+    except csv.Error:
+        return rows
+    return rows
 
 
-def _regularity(lines: list[str], delimiter: str) -> float:
+def _is_name(target: str | int | None, first: list[str]) -> bool:
+    """Say whether the target is a cell of the first row and cannot be meant as a position."""
+    if target not in first:
+        return False
+    return position_of(target, len(first)) is None
+
+
+def _regularity(text: str, delimiter: str) -> float:
     """Return the share of rows that have the commonest number of cells; 0 if that is one."""
-    widths = Counter(len(row) for row in _rows(lines, delimiter))
+    widths = Counter(len(row) for row in _rows(text, delimiter))
     if not widths:
         return 0.0
     width, count = widths.most_common(1)[0]
@@ -55,7 +71,9 @@ def _is_header(first: list[str], rest: list[list[str]]) -> bool:
 
     Names are different texts. They stand above numbers, or are texts that never come again.
     """
-    if any(is_number(cell) or (cell and is_missing(cell)) for cell in first):
+    # A number with a decimal comma is text to us, but nobody names a column so.
+    numbers = [is_number(cell.replace(",", ".")) for cell in first]
+    if any(numbers) or any(cell and is_missing(cell) for cell in first):
         return False
     if len(set(first)) < len(first):
         return False

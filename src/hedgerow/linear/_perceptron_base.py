@@ -13,9 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
-from hedgerow._parameters import Rule, real_number, true_or_false, whole_number
+from hedgerow._parameters import (
+    Rule,
+    check_n_threads,
+    check_seed,
+    real_number,
+    true_or_false,
+    whole_number,
+)
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
-from hedgerow._validation import TrainingData, check_n_threads, check_prediction_data, check_seed
+from hedgerow._validation import TrainingData, check_prediction_data
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import (
     BinaryProblem,
@@ -74,7 +81,7 @@ def problems_of(
     return [BinaryProblem(k, y, weight, watched) for k, y in enumerate(signs)]
 
 
-class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PerceptronBase(ClassifierMixin, BaseEstimator):
     """A classifier whose scores come from planes trained by Rosenblatt's rule, one-vs-rest."""
 
     fit_intercept: bool

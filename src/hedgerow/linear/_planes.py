@@ -65,8 +65,8 @@ def random_planes(like: Planes, seed: int, fit_intercept: bool) -> Planes:
 
 def held_out_rows(data: TrainingData, fraction: float, seed: int) -> NDArray[np.int64]:
     """Return rows to hold out, the same share of each class, none of them of weight zero."""
-    order = _core.random_permutation(seed, _SPLIT_STREAM, len(data.y))
-    order = order[data.sample_weight[order] > 0]
+    there = np.flatnonzero(data.sample_weight)
+    order = there[_core.random_permutation(seed, _SPLIT_STREAM, len(there))]
     held_out: list[NDArray[np.int64]] = []
     for k, label in enumerate(data.classes):
         rows = order[data.y[order] == k]

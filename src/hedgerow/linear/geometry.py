@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow import _core
-from hedgerow._validation import matrix_of
+from hedgerow._rows import dense, matrix_of, read_rows
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.linear._rows import check_rows, dense
 
 __all__ = ["Hyperplane"]
 
@@ -209,7 +208,7 @@ class Hyperplane:
 
     def _rows(self, X: Any) -> Any:
         """Return X as rows, refusing points of another space."""
-        rows = check_rows(X)
+        rows, _ = read_rows(X)
         if rows.shape[1] != len(self._normal):
             msg = (
                 f"X has {rows.shape[1]} features but the plane lies in {len(self._normal)} "

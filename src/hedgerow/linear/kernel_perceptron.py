@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from hedgerow._parameters import Rule, check_parameters, one_of, real_number, whole_number
+from hedgerow._rows import Rows
 from hedgerow._state import stateful
-from hedgerow._validation import Rows, TrainingData, check_classification_data
+from hedgerow._validation import TrainingData, check_classification_data, check_prediction_rows
 from hedgerow.errors import DataError
 from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
 from hedgerow.linear._rosenblatt import BinaryProblem, train
-from hedgerow.linear._rows import check_prediction_rows
 
 __all__ = ["KernelPerceptron"]
 
@@ -295,7 +295,7 @@ class KernelPerceptron(PerceptronBase):
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""
-        rows = check_prediction_rows(self, X)
+        rows, _ = check_prediction_rows(self, X)
         scores = np.tile(self.intercept_, (rows.shape[0], 1))
         for block in _row_blocks(rows.shape[0], len(self.support_)):
             scores[block] += (

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from hedgerow._parameters import Rule, check_parameters, real_number, true_or_false
 from hedgerow._state import stateful
-from hedgerow._validation import TrainingData, check_classification_data
+from hedgerow._validation import TrainingData, check_batch, check_classification_data
 from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes, checked_planes, held_out_rows, random_planes
 from hedgerow.linear._rosenblatt import LinearLearner, Run, Schedule
-from hedgerow.linear._rows import check_batch
 
 __all__ = ["Perceptron"]
 

@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hedgerow import _core
 from hedgerow._parameters import (
+    check_n_threads,
     check_parameters,
+    check_seed,
     one_of,
     real_number,
     true_or_false,
@@ -22,13 +24,7 @@ from hedgerow._parameters import (
 )
 from hedgerow._state import stateful
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
-from hedgerow._validation import (
-    TrainingData,
-    check_classification_data,
-    check_n_threads,
-    check_prediction_data,
-    check_seed,
-)
+from hedgerow._validation import TrainingData, check_classification_data, check_prediction_data
 from hedgerow.certificates import Certificate, certify, worst
 from hedgerow.errors import NotCertifiedWarning, ParameterError
 from hedgerow.losses import LOSSES, loss_by_name

@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import check_parameters
+from hedgerow._parameters import check_n_threads, check_parameters
+from hedgerow._rows import dense
 from hedgerow._state import stateful
 from hedgerow._validation import (
     TrainingData,
     check_classification_data,
     check_fitted,
-    check_n_threads,
     check_prediction_data,
 )
 from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import LinearLearner
-from hedgerow.linear._rows import dense
 
 __all__ = ["VotedPerceptron"]
 
@@ -132,8 +131,9 @@ class VotedPerceptron(LinearPerceptronBase):
     --------
     >>> from hedgerow.linear import VotedPerceptron
     >>> model = VotedPerceptron(shuffle=False).fit([[1.0], [2.0], [-1.0]], [1, 1, 0])
-    >>> model.planes()
-    (array([[1.], [2.]]), array([1., 0.]), array([2, 4]))
+    >>> coef, intercept, survivals = model.planes()
+    >>> coef.ravel(), intercept, survivals
+    (array([1., 2.]), array([1., 0.]), array([2, 4]))
     >>> model.decision_function([[-0.5]])
     array([-0.33333333])
     """

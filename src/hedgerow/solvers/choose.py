@@ -25,7 +25,7 @@ SOLVERS: dict[str, Solver] = {
     "interior_point": interior_point,
     "newton": newton,
 }
-_LOSSES = {
+LOSSES_OF = {
     "dual_coordinate_descent": ("hinge", "squared_hinge"),
     "interior_point": ("hinge",),
     "newton": ("squared_hinge",),
@@ -106,8 +106,8 @@ def _refuse_wrong_loss(solver: str, loss: str) -> None:
     if solver not in SOLVERS:
         msg = f"solver={solver!r} is not known; choose 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ParameterError(msg)
-    if loss not in _LOSSES[solver]:
-        able = ", ".join(repr(name) for name, losses in _LOSSES.items() if loss in losses)
+    if loss not in LOSSES_OF[solver]:
+        able = ", ".join(repr(name) for name, losses in LOSSES_OF.items() if loss in losses)
         msg = f"solver={solver!r} cannot minimise loss={loss!r}; solvers that can are {able}"
         raise ParameterError(msg)
 

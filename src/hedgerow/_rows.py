@@ -1,0 +1,208 @@
+"""Rows at the door: whatever holds the numbers becomes rows the core can read.
+
+Memory is shared wherever its layout allows; a copy is made only of what is not in rows (Fortran
+order, CSC, a dataframe's columns) or not float32 or float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.errors import DataError, DataTypeError
+
+__all__ = ["Rows", "check_columns", "dense", "matrix_of", "read_rows", "remember_columns", "some"]
+
+Rows: TypeAlias = Any
+"""A C-contiguous float32 or float64 array, or a canonical SciPy CSR matrix or array of them."""
+
+_RESHAPE = (
+    "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
+)
+
+
+def read_rows(X: Any) -> tuple[Rows, list[str] | None]:
+    """Return X as rows, and the names of its columns if it is a dataframe that has names."""
+    if sp.issparse(X):
+        rows, names = _sparse_rows(X), None
+    elif nw.dependencies.is_into_dataframe(X):
+        rows, names = _frame_rows(X)
+    else:
+        rows, names = _array_rows(X), None
+    if rows.shape[1] == 0:
+        msg = f"X has 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
+        raise DataError(msg)
+    if rows.shape[0] == 0:
+        msg = f"X has 0 rows (shape={rows.shape}); give at least one sample"
+        raise DataError(msg)
+    return rows, names
+
+
+def _array_rows(X: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+    except (ValueError, TypeError) as error:
+        msg = f"X cannot be read as a table: {error}; give every row the same number of values"
+        raise DataError(msg) from error
+    if array.ndim != 2:
+        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {_RESHAPE}"
+        raise DataError(msg)
+    return np.require(array, dtype=_float_dtype(array), requirements=["C", "A"])
+
+
+def _float_dtype(array: NDArray[Any]) -> type[np.float32] | type[np.float64]:
+    """Return the dtype to train in, refusing what is not a real number."""
+    kind = array.dtype.kind
+    if kind == "c":
+        msg = f"Complex data not supported: X has dtype {array.dtype}; give its real and imaginary parts as features"
+        raise DataError(msg)
+    if kind in "USmM":
+        msg = f"X holds {array.dtype} values, not numbers; encode them first, for example with OneHotEncoder"
+        raise DataError(msg)
+    if kind == "O":
+        _check_objects(array)
+    return np.float32 if array.dtype in (np.float32, np.float16) else np.float64
+
+
+def _check_objects(array: NDArray[Any]) -> None:
+    """Refuse objects that are not numbers, naming the first one."""
+    for position, value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError) as error:
+            kind = DataTypeError if isinstance(error, TypeError) else DataError
+            where = f" at row {position[0]}, column {position[1]}" if array.ndim == 2 else ""
+            msg = f"X holds something that is not a number{where} ({error}); encode or remove it"
+            raise kind(msg) from error
+
+
+def _sparse_rows(X: Any) -> Any:
+    if X.ndim != 2:
+        msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {_RESHAPE}"
+        raise DataError(msg)
+    rows = X.tocsr()
+    rows = rows.astype(_float_dtype(rows.data), copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _frame_rows(X: Any) -> tuple[NDArray[Any], list[str] | None]:
+    frame = nw.from_native(X, eager_only=True)
+    names = _column_names(frame)
+    for column, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
+            msg = (
+                f"Column {column!r} of X holds {dtype} values, not numbers; "
+                "encode it first, for example with OneHotEncoder, or drop it"
+            )
+            raise DataError(msg)
+    if set(frame.schema.values()) in ({nw.Float64()}, {nw.Float32()}):
+        return _array_rows(frame.to_numpy()), names
+    rows = np.empty(frame.shape, dtype=np.float64)
+    for j, series in enumerate(frame.iter_columns()):
+        numbers = series if series.dtype == nw.Object else series.cast(nw.Float64)
+        rows[:, j] = _array_rows(np.asarray(numbers.to_numpy())[:, None])[:, 0]
+    return rows, names
+
+
+def _column_names(frame: Any) -> list[str] | None:
+    """Return the frame's column names if they are names, None if they are numbers."""
+    columns = list(frame.columns)
+    texts = sum(isinstance(column, str) for column in columns)
+    if 0 < texts < len(columns):
+        msg = "X mixes text and numbers as column names; make them all text, for example X.columns.astype(str)"
+        raise DataTypeError(msg)
+    return columns if texts else None
+
+
+def dense(rows: Rows) -> NDArray[Any]:
+    """Return the rows as an array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
+    """Return the core's view of the rows, after a check that every value is finite."""
+    if sp.issparse(rows):
+        indices, indptr = rows.indices, rows.indptr
+        if indices.dtype != indptr.dtype:
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        try:
+            matrix = _core.Matrix.csr(rows.data, indices, indptr, rows.shape[1])
+        except ValueError as error:
+            msg = f"X is not a valid CSR matrix: {error}"
+            raise DataError(msg) from error
+    else:
+        matrix = _core.Matrix.dense(rows)
+    position = _core.first_nonfinite(matrix)
+    if position >= 0:
+        raise _not_finite(rows, position, names)
+    return matrix
+
+
+def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError:
+    """Describe the first value that is NaN or infinite."""
+    if sp.issparse(rows):
+        i = int(np.searchsorted(rows.indptr, position, side="right")) - 1
+        j, value = int(rows.indices[position]), rows.data[position]
+    else:
+        i, j = divmod(position, rows.shape[1])
+        value = rows[i, j]
+    column = f"column {names[j]!r}" if names else f"column {j}"
+    if np.isnan(value):
+        what, remedy = (
+            "NaN",
+            "fill missing values first, for example with SimpleImputer, or drop the row",
+        )
+    else:
+        what, remedy = str(float(value)), "replace infinite values by finite ones or drop the row"
+    return DataError(f"X contains {what} at row {i}, {column}; {remedy}")
+
+
+def remember_columns(estimator: Any, names: list[str] | None, n_features: int) -> None:
+    """Set n_features_in_ and, for a frame with named columns, feature_names_in_."""
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def check_columns(estimator: Any, names: list[str] | None, n_features: int) -> None:
+    """Refuse columns that are not those of fit; a plain array is taken by position."""
+    seen = getattr(estimator, "feature_names_in_", None)
+    if seen is not None and names is not None and list(seen) != names:
+        raise DataError(_how_columns_differ(type(estimator).__name__, list(seen), names))
+    if n_features != estimator.n_features_in_:
+        msg = (
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input; give the columns it was fitted on"
+        )
+        raise DataError(msg)
+
+
+def _how_columns_differ(model: str, seen: list[str], names: list[str]) -> str:
+    missing = [name for name in seen if name not in set(names)]
+    new = [name for name in names if name not in set(seen)]
+    if missing and new:
+        return (
+            f"X has columns {some(new)} that {model} was not fitted on and lacks {some(missing)}; "
+            "rename or select the columns that were used in fit"
+        )
+    if missing:
+        return f"X lacks the columns {some(missing)} that {model} was fitted on; add them"
+    if new:
+        return f"X has columns {some(new)} that {model} was not fitted on; drop them"
+    return f"X has the columns {model} was fitted on in another order; use X[list(model.feature_names_in_)]"
+
+
+def some(names: list[Any], limit: int = 5) -> str:
+    """Return up to ``limit`` quoted names."""
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -1,0 +1,218 @@
+"""Model files: what is loaded is what was saved, or an error says so."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC
+
+import hedgerow
+from hedgerow._state import dump_state
+from hedgerow.auto import TableClassifier
+from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
+from hedgerow.linear import LinearSVC
+from hedgerow.persist import load, model_file, save
+
+TABLE = {"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", None, "blau", "grün"]}
+LABELS = ["small", "small", "large", "large"]
+
+
+def state_of(model: object) -> tuple:
+    state, arrays = dump_state(model)
+    return state, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
+
+
+@pytest.fixture
+def model() -> TableClassifier:
+    return TableClassifier(LinearSVC(C=0.5)).fit(TABLE, LABELS)
+
+
+@pytest.fixture
+def saved(model: TableClassifier, tmp_path: Path) -> Path:
+    path = tmp_path / "model.hedge"
+    save(model, path)
+    return path
+
+
+def test_a_loaded_model_is_the_saved_one(model: TableClassifier, saved: Path) -> None:
+    loaded = load(saved)
+    assert state_of(loaded) == state_of(model)
+    assert loaded.predict(TABLE).tolist() == LABELS
+    assert loaded.decision_function(TABLE).tolist() == model.decision_function(TABLE).tolist()
+    assert str(loaded.learner_.certificate_) == str(model.learner_.certificate_)
+
+
+@pytest.mark.parametrize("container", [np.ascontiguousarray, np.asfortranarray, lambda X: X[::2]])
+def test_plain_models_of_any_memory_layout_come_back(container, tmp_path: Path) -> None:
+    X = container(np.random.default_rng(0).normal(size=(40, 3)))
+    model = LinearSVC(class_weight={0: 2.0}).fit(X, X[:, 0] > 0)
+    model.coef_ = np.asfortranarray(np.repeat(model.coef_, 2, axis=0))[::2]
+    save(model, tmp_path / "m.hedge")
+    assert load(tmp_path / "m.hedge").coef_.tolist() == model.coef_.tolist()
+
+
+def test_a_model_without_a_fit_can_be_saved_too(tmp_path: Path) -> None:
+    save(LinearSVC(C=3.0, reg_lambda=None), tmp_path / "m.hedge")
+    assert load(tmp_path / "m.hedge").get_params() == LinearSVC(C=3.0).get_params()
+
+
+def test_arrays_of_the_other_byte_order_come_back_with_their_values(tmp_path: Path) -> None:
+    model = LinearSVC().fit(np.eye(2), [0, 1])
+    model.coef_ = model.coef_.astype(">f8")
+    save(model, tmp_path / "m.hedge")
+    assert load(tmp_path / "m.hedge").coef_.tolist() == model.coef_.tolist()
+
+
+def test_every_truncation_is_found(saved: Path) -> None:
+    data = saved.read_bytes()
+    for n_bytes in range(len(data)):
+        saved.write_bytes(data[:n_bytes])
+        with pytest.raises(ModelFormatError):
+            load(saved)
+
+
+def test_every_flipped_bit_is_found_or_changes_nothing(model: TableClassifier, saved: Path) -> None:
+    data, expected = saved.read_bytes(), state_of(model)
+    for position in range(len(data)):
+        altered = bytearray(data)
+        altered[position] ^= 1 << position % 8
+        saved.write_bytes(altered)
+        try:
+            loaded = load(saved)
+        except ModelFormatError:
+            continue
+        assert state_of(loaded) == expected
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=300))
+def test_any_bytes_that_are_no_model_are_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "m.hedge"
+    path.write_bytes(data)
+    with pytest.raises(ModelFormatError, match="cannot be loaded as a model"):
+        load(path)
+
+
+def forge(path: Path, state: object, **metadata: str) -> None:
+    """Write a file with a right digest around any state."""
+    text = state if isinstance(state, str) else json.dumps(state)
+    tags = {
+        "format": "hedgerow-model",
+        "format_version": "1",
+        "state": text,
+        "sha256": model_file._digest(text, {}),
+    }
+    path.write_bytes(safetensors.numpy.save({}, tags | metadata))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"is": "model", "class": "os.system", "parameters": {}, "fitted": {}},
+        {"is": "model", "class": "LinearSVC", "parameters": {"nope": 1}, "fitted": {}},
+        {"is": "model", "class": "LinearSVC", "parameters": {}, "fitted": {"fit": 1}},
+        {"is": "array", "name": "nowhere"},
+        {"is": "strange"},
+        {"is": ["unhashable"]},
+        {},
+        [1, 2],
+        "{not json",
+        "[" * 100_000 + "]" * 100_000,
+    ],
+)
+def test_states_that_describe_no_model_are_refused(tmp_path: Path, state: object) -> None:
+    forge(tmp_path / "m.hedge", state)
+    with pytest.raises(ModelFormatError, match="cannot be loaded as a model"):
+        load(tmp_path / "m.hedge")
+
+
+def test_a_newer_format_asks_for_an_upgrade(tmp_path: Path) -> None:
+    forge(tmp_path / "m.hedge", {}, format_version="2", hedgerow_version="9.1")
+    with pytest.raises(ModelFormatError, match=r"format 2 by Hedgerow 9\.1 .* upgrade Hedgerow"):
+        load(tmp_path / "m.hedge")
+
+
+def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(safetensors.numpy.save({"w": np.zeros(2)}))
+    with pytest.raises(ModelFormatError, match=r"not written by hedgerow\.save"):
+        load(path)
+
+
+def test_the_file_says_which_version_wrote_it(saved: Path) -> None:
+    data = saved.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    assert header["__metadata__"]["format_version"] == "1"
+    assert header["__metadata__"]["hedgerow_version"] == hedgerow.__version__
+
+
+def test_a_missing_model_is_an_access_error(tmp_path: Path) -> None:
+    with pytest.raises(FileAccessError, match="cannot read"):
+        load(tmp_path / "nope.hedge")
+
+
+def test_models_of_others_are_refused_by_name(tmp_path: Path) -> None:
+    for stranger in (SVC(), TableClassifier(SVC())):
+        with pytest.raises(ParameterError, match=r"cannot be saved: .*SVC"):
+            save(stranger, tmp_path / "m.hedge")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(
+    saved: Path, model: TableClassifier, monkeypatch
+) -> None:
+    before = saved.read_bytes()
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+
+            def fail(*_: object, **__: object) -> None:
+                raise OSError(28, "No space left on device")
+
+            patch.setattr(os, name, fail)
+            patch.setattr(Path, "replace", fail)
+            with pytest.raises(FileAccessError, match="No space left on device"):
+                save(model, saved)
+        assert saved.read_bytes() == before
+        assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(
+    saved: Path, model: TableClassifier, monkeypatch
+) -> None:
+    before = saved.read_bytes()
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save(model, saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_save_keeps_permissions_and_follows_links(
+    saved: Path, model: TableClassifier, tmp_path: Path
+) -> None:
+    saved.chmod(0o640)
+    link = tmp_path / "link.hedge"
+    link.symlink_to(saved)
+    save(model, link)
+    assert link.is_symlink()
+    assert saved.stat().st_mode & 0o777 == 0o640
+
+
+def test_places_that_are_no_file_are_refused(model: TableClassifier, tmp_path: Path) -> None:
+    with pytest.raises(FileAccessError, match="not a regular file"):
+        save(model, tmp_path)
+    with pytest.raises(FileAccessError, match="not a regular file"):
+        save(model, "/dev/null")
+    with pytest.raises(FileAccessError, match="its folder does not exist"):
+        save(model, tmp_path / "no" / "m.hedge")
