@@ -238,7 +238,10 @@ def test_classes_with_a_row_or_two_do_not_stop_the_search() -> None:
         ({"loss": "log"}, ParameterError, "loss='log' is not allowed"),
         ({"y": None}, DataError, "there are no labels"),
         ({"y": [1, 0]}, DataError, "X has 60 rows but y has shape"),
-        ({"y": np.zeros(60)}, DataError, "two classes"),
+        ({"y": np.zeros(60)}, DataError, "one class"),
+        ({"y": [0] * 59 + [1]}, DataError, "two classes with at least two training rows"),
+        ({"y": np.linspace(0, 1, 60)}, DataError, "y is continuous"),
+        ({"y": np.array(["a", "b", None] * 20, dtype=object)}, DataError, "row 2"),
         ({"test": (np.zeros((2, 3)), ["a", "b"])}, DataError, "are of different kinds"),
     ],
 )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from hedgerow._parameters import check_parameters, one_of
+from hedgerow._rows import some
 from hedgerow._state import stateful
 from hedgerow._validation import check_fitted
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
@@ -246,7 +247,7 @@ def _unseen_note(label: str, text: NDArray[np.object_], known: NDArray[np.object
     unseen = [value for value in text if value is not None and value not in set(known)]
     if not unseen:
         return None
-    examples = ", ".join(repr(value) for value in sorted(set(unseen))[:3])
+    examples = some(sorted(set(unseen)), 3)
     cells = "1 cell" if len(unseen) == 1 else f"{len(unseen)} cells"
     return f"Column {label!r} has {cells} with text not seen in training, taken as missing: {examples}."
 
@@ -257,5 +258,4 @@ def _extra_note(columns: Columns, matched: Columns) -> str | None:
     extra = [name for name in columns.names if name not in set(matched.names)]
     if not extra:
         return None
-    shown = ", ".join(map(repr, extra[:5])) + (", ..." if len(extra) > 5 else "")
-    return f"Not used, because the model was not trained on it: {shown}."
+    return f"Not used, because the model was not trained on it: {some(extra)}."

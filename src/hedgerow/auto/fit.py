@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import check_seed
 from hedgerow._targets import encode_labels
+from hedgerow._validation import check_classification_data
 from hedgerow.auto.advice import Evidence, Hint, advise
 from hedgerow.auto.choose import (
     DEFAULT_CS,
@@ -155,7 +156,7 @@ def auto_fit(
     _check_numbers(test_size, cv)
     seed = check_seed(random_state)
     generator = np.random.default_rng(seed)
-    sample = _sample(X, y)
+    sample = _training_sample(X, y)
     train, held_out = _train_and_test(sample, test, test_size, generator)
     folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
     model = TableClassifier(LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs))
@@ -214,6 +215,13 @@ def _sample(X: Any, y: Any) -> _Sample:
         msg = f"X has {columns.shape[0]} rows but y has shape {labels.shape}; give one label a row"
         raise DataError(msg)
     return _Sample(columns, labels, target)
+
+
+def _training_sample(X: Any, y: Any) -> _Sample:
+    """Return rows and labels that can be learnt from, by the rules of every classifier."""
+    sample = _sample(X, y)
+    checked = check_classification_data(LinearSVC(), np.zeros((len(sample.y), 1)), sample.y)
+    return replace(sample, y=checked.classes[checked.y])
 
 
 def _train_and_test(

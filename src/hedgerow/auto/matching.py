@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._rows import some
 from hedgerow.auto.columns import Columns, is_sparse
 from hedgerow.errors import DataError
 from hedgerow.io.table import missing_mask
@@ -50,8 +51,10 @@ def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
     missing = [name for name in names if name not in places]
     if missing:
         new = [name for name in columns.names if name not in set(names)]
-        has = f" and has {_some(new)} that it was not fitted on" if new else ""
-        msg = f"X lacks {_some(missing)} that the model was fitted on{has}; add or rename columns"
+        has = f" and has {_columns(new)} that it was not fitted on" if new else ""
+        msg = (
+            f"X lacks {_columns(missing)} that the model was fitted on{has}; add or rename columns"
+        )
         raise DataError(msg)
     return [places[name] for name in names]
 
@@ -75,12 +78,5 @@ def _of_kind(columns: Columns, j: int, want_text: bool) -> NDArray[Any]:
     raise DataError(msg)
 
 
-def _some(names: list[str], limit: int = 5) -> str:
-    """Return up to ``limit`` quoted names after the word column."""
-    word = "column" if len(names) == 1 else "columns"
-    shown = ", ".join(map(repr, names[:limit]))
-    return (
-        f"{word} {shown}"
-        if len(names) <= limit
-        else f"{word} {shown} and {len(names) - limit} more"
-    )
+def _columns(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {some(names)}"
