@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
-__all__ = ["Columns", "as_columns", "is_sparse"]
+__all__ = ["Columns", "as_columns", "is_missing", "is_sparse"]
 
 _RESHAPE = (
     "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
@@ -170,7 +170,7 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind not in "OU":
         msg = f"column {label!r} of X holds {values.dtype}; turn it into numbers or text first"
         raise DataTypeError(msg)
-    cells = [None if _is_missing(cell) else cell for cell in values.tolist()]
+    cells = [None if is_missing(cell) else cell for cell in values.tolist()]
     present = [cell for cell in cells if cell is not None]
     if all(isinstance(cell, Real) for cell in present):
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
@@ -181,7 +181,7 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
     raise DataTypeError(msg)
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """Say whether a value is None, NaN, or a dataframe library's sign for a missing value."""
     return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and isnan(cell))
 

@@ -244,7 +244,8 @@ def _codes(text: NDArray[np.object_], known: NDArray[np.object_]) -> NDArray[np.
 
 
 def _unseen_note(label: str, text: NDArray[np.object_], known: NDArray[np.object_]) -> str | None:
-    unseen = [value for value in text if value is not None and value not in set(known)]
+    seen = {None, *known}
+    unseen = [value for value in text if value not in seen]
     if not unseen:
         return None
     examples = some(sorted(set(unseen)), 3)

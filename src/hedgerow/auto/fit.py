@@ -20,7 +20,7 @@ from hedgerow.auto.choose import (
     best_candidate,
     cross_validate,
 )
-from hedgerow.auto.columns import Columns, as_columns
+from hedgerow.auto.columns import Columns, as_columns, is_missing
 from hedgerow.auto.judge import HeldOutReport, judge
 from hedgerow.auto.profile import Profile, profile_of
 from hedgerow.auto.split import fold_numbers, held_out_mask
@@ -214,6 +214,9 @@ def _sample(X: Any, y: Any) -> _Sample:
     if labels.shape != (columns.shape[0],):
         msg = f"X has {columns.shape[0]} rows but y has shape {labels.shape}; give one label a row"
         raise DataError(msg)
+    for row, label in enumerate(labels.tolist()):
+        if is_missing(label):
+            raise DataError(f"y has no label at row {row}; remove the row or give it a label")
     return _Sample(columns, labels, target)
 
 

@@ -48,13 +48,15 @@ def predict(
     MODEL was saved by hedgerow auto or train; TABLE has the same columns, in any order, - is
     standard input. If it has the target too, the accuracy is told on standard error.
     """
+    from hedgerow.auto.columns import as_columns
     from hedgerow.cli.console import note, write_json
 
     classifier = _load(model)
     data = _read(table, classifier, file_format)
-    notes = [*data.notes, *classifier.notes(data)]
-    labels = classifier.predict(data)
-    values = classifier.decision_function(data) if scores else None
+    columns = as_columns(data)
+    notes = [*data.notes, *classifier.notes(columns)]
+    labels = classifier.predict(columns)
+    values = classifier.decision_function(columns) if scores else None
     accuracy = _accuracy(labels, data.y, classifier)
     if output is not None or not as_json:
         _write(_lines(labels, values, classifier), output)

@@ -60,9 +60,14 @@ def _number(cell: str) -> float:
 def labels_of(cells: NDArray[np.object_], *, as_text: bool) -> NDArray[Any]:
     """Return labels as whole numbers if all are, else as numbers if all are, else as text."""
     values, codes = np.unique(cells.astype(str), return_inverse=True)
-    if as_text or not all(is_number(value) for value in values):
+    if as_text or not all(is_number(value) and _is_exact(value) for value in values):
         return values[codes]
     return whole_where_possible(np.array([float(value) for value in values]))[codes]
+
+
+def _is_exact(cell: str) -> bool:
+    """Say whether a number is no integer so long that a float would confuse it with its neighbour."""
+    return not cell.lstrip("+-").isdigit() or abs(float(cell)) < _LARGEST_EXACT
 
 
 def whole_where_possible(numbers: NDArray[np.float64]) -> NDArray[np.int64] | NDArray[np.float64]:

@@ -31,7 +31,9 @@ class Layout:
 def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:
     """Infer the layout from the first lines; a target found in the first one makes it a header."""
     text = b"".join(head).decode("utf-8", errors="replace")
-    delimiter = max(_DELIMITERS, key=lambda candidate: _regularity(text, candidate))
+    regularity = {delimiter: _regularity(text, delimiter) for delimiter in _DELIMITERS}
+    delimiter = max(regularity, key=lambda candidate: regularity[candidate])
+    delimiter = delimiter if regularity[delimiter] else ","
     rows = _rows(text, delimiter)
     has_header = bool(rows) and (_is_name(target, rows[0]) or _is_header(rows[0], rows[1:]))
     return Layout(delimiter, has_header)
