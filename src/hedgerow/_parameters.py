@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib.parallel import get_active_backend
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from hedgerow import _core
 from hedgerow.errors import ParameterError
 
 __all__ = [
     "Rule",
-    "check_n_threads",
     "check_parameters",
     "check_seed",
     "is_number",
@@ -105,29 +101,3 @@ def check_seed(random_state: Any) -> int:
         raise ParameterError(msg) from None
     high, low = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return (int(high) << 32) | int(low)
-
-
-def check_n_threads(n_jobs: Any) -> int:
-    """Return how many threads to use: None is every core, or one inside a joblib or Dask worker."""
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        msg = f"n_jobs={n_jobs!r} is no number of threads; give a positive integer, -1 or None for all cores"
-        raise ParameterError(msg)
-    cores = _core.available_cores()
-    if n_jobs is None:
-        return 1 if _inside_worker() else cores
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
-
-
-def _inside_worker() -> bool:
-    """Say whether this code already runs side by side with copies of itself."""
-    backend, _ = get_active_backend()
-    if backend.nesting_level:
-        return True
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return False
-    try:
-        distributed.get_worker()
-    except ValueError:
-        return False
-    return True

@@ -28,8 +28,10 @@ __all__ = [
     "check_batch",
     "check_classification_data",
     "check_fitted",
+    "check_labels",
     "check_prediction_data",
     "check_prediction_rows",
+    "refuse_one_class",
 ]
 
 
@@ -71,10 +73,10 @@ def check_classification_data(
         msg = f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one label a row"
         raise DataError(msg)
     matrix = matrix_of(rows, names)
-    classes, codes = _labels(y, rows.shape[0])
+    classes, codes = check_labels(y, rows.shape[0])
     weights = _row_weights(sample_weight, rows.shape[0])
     weights = weights * _class_factors(class_weight, classes, codes, weights)[codes]
-    _refuse_one_class(classes, codes, weights)
+    refuse_one_class(classes, codes, weights)
     remember_columns(estimator, names, rows.shape[1])
     return TrainingData(rows, matrix, classes, codes, weights)
 
@@ -85,7 +87,7 @@ def check_batch(
     """Turn what was given to ``partial_fit`` into TrainingData; it may lack some of the classes."""
     rows, names = read_rows(X)
     matrix = matrix_of(rows, names)
-    labels, codes = _labels(y, rows.shape[0])
+    labels, codes = check_labels(y, rows.shape[0])
     known = _all_classes(estimator, classes)
     codes = _codes_among(known, labels)[codes]
     weights = _row_weights(sample_weight, rows.shape[0])
@@ -119,8 +121,8 @@ def check_fitted(estimator: BaseEstimator) -> None:
         raise NotFittedError(msg) from None
 
 
-def _labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the classes and the class number of every row."""
+def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the sorted classes and the class number of every row."""
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
     try:
@@ -198,7 +200,7 @@ def _class_factors(
     return factors
 
 
-def _refuse_one_class(
+def refuse_one_class(
     classes: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> None:
     """Refuse data in which fewer than two classes have any weight."""

@@ -83,7 +83,7 @@ class Certificate:
             return f"Not certified: the figures are not finite (solver status: {self.status!r})."
         gap = max(self.relative_gap, 0.0)
         bound = f"the objective is {self.primal:.6g}, and no solution can go below {self.dual:.6g}"
-        violation = f"the optimality conditions hold to {self.kkt_violation:.1e}"
+        violation = f"the largest KKT violation is {self.kkt_violation:.1e}"
         asked = f"asked for: {self._asked()}"
         if self.is_certified:
             share = "up to rounding" if gap < ROUNDING else f"to within {_percent(gap)}"

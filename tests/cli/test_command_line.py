@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -188,10 +187,17 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path: Path) -> None:
     table = tmp_path / "slow.csv"
     table.write_text("a,b,kind\n" + "".join(f"{i % 97},{i % 89},{i % 7}\n" for i in range(60_000)))
     command = [*COMMAND, "auto", table, "--target", "kind", "--loss", "hinge"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(4)  # long enough to have begun, far too short for 45 fits of 7 classes
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower)
+    os.close(follower)
+    err = b""
+    while b"Choosing C" not in err:  # the search has begun, and has many fits before it
+        err += os.read(leader, 4096)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=60)
+    while not err.endswith(b"interrupted\r\n"):
+        err += os.read(leader, 4096)
+    os.close(leader)
     assert process.returncode == 130
     assert b"hedgerow: interrupted" in err
     assert b"Traceback" not in err

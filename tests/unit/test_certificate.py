@@ -95,7 +95,7 @@ def test_it_reads_as_one_paragraph():
     good = Certificate(12.5, 12.4999, 2e-5, "relative_gap", 1e-4, "optimal")
     assert str(good) == (
         "Certified: the objective is 12.5, and no solution can go below 12.4999, so this one is the "
-        "best there is to within 0.0008 % (asked for: 0.01 %); the optimality conditions hold to "
+        "best there is to within 0.0008 % (asked for: 0.01 %); the largest KKT violation is "
         "2.0e-05."
     )
     exact = Certificate(12.5, 12.5, 0.0, "relative_gap", 1e-4, "optimal")

@@ -59,5 +59,5 @@ def test_every_solver_passes_its_battery(solver, loss):
 
 
 def test_a_solver_that_stops_too_early_fails():
-    with pytest.raises(AssertionError, match="dual_coordinate_descent on the .*Not certified"):
+    with pytest.raises(AssertionError, match=r"dual_coordinate_descent on the .*Not certified"):
         check_solver("dual_coordinate_descent", "hinge", max_iter=1)

@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
 from hedgerow import LinearSVC, _core
-from hedgerow._parameters import check_n_threads, check_seed
+from hedgerow._engine import check_n_threads
+from hedgerow._parameters import check_seed
 
 KINDS = ["dense64", "dense32", "csr"]
 SOLVERS = [

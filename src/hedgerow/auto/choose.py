@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from hedgerow._parameters import check_n_threads
+from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
 from hedgerow.errors import NotCertifiedWarning, ParameterError
@@ -106,7 +105,7 @@ def _fold_accuracies(
     *,
     left_out: NDArray[np.bool_],
     n_threads: int,
-) -> Any:
+) -> Iterator[float]:
     """Yield the accuracy of every C on the rows left out, fitted on the others."""
     inside, outside = np.flatnonzero(~left_out), np.flatnonzero(left_out)
     encoder = TableEncoder(model.scale)
@@ -116,8 +115,7 @@ def _fold_accuracies(
         learner = clone(model.learner).set_params(C=C).fit(train, y[inside])
         return float(np.mean(learner.predict(test) == y[outside]))
 
-    parallel = Parallel(n_threads, backend="threading", return_as="generator")
-    return parallel(delayed(accuracy)(C) for C in Cs)
+    return side_by_side(accuracy, Cs, n_threads)
 
 
 def _checked(Cs: Sequence[float]) -> list[float]:

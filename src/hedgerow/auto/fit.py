@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import check_seed
 from hedgerow._targets import encode_labels
-from hedgerow._validation import check_classification_data
+from hedgerow._validation import check_labels, refuse_one_class
 from hedgerow.auto.advice import Evidence, Hint, advise
 from hedgerow.auto.choose import (
     DEFAULT_CS,
@@ -223,8 +223,9 @@ def _sample(X: Any, y: Any) -> _Sample:
 def _training_sample(X: Any, y: Any) -> _Sample:
     """Return rows and labels that can be learnt from, by the rules of every classifier."""
     sample = _sample(X, y)
-    checked = check_classification_data(LinearSVC(), np.zeros((len(sample.y), 1)), sample.y)
-    return replace(sample, y=checked.classes[checked.y])
+    classes, codes = check_labels(sample.y, len(sample.y))
+    refuse_one_class(classes, codes, np.ones(len(codes)))
+    return replace(sample, y=classes[codes])
 
 
 def _train_and_test(

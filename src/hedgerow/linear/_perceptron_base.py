@@ -13,14 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
-from hedgerow._parameters import (
-    Rule,
-    check_n_threads,
-    check_seed,
-    real_number,
-    true_or_false,
-    whole_number,
-)
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._parameters import Rule, check_seed, real_number, true_or_false, whole_number
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_prediction_data
 from hedgerow.linear._planes import Planes
@@ -29,7 +23,6 @@ from hedgerow.linear._rosenblatt import (
     LinearLearner,
     Run,
     Schedule,
-    for_each_problem,
     train,
 )
 
@@ -217,10 +210,9 @@ class LinearPerceptronBase(PerceptronBase):
             )
             for problem, coef, intercept in zip(problems, start.coef, start.intercept, strict=True)
         ]
-        runs = for_each_problem(
-            lambda k: train(learners[k], problems[k], schedule, n_before), len(problems), n_threads
-        )
-        return learners, runs
+        pairs = list(zip(learners, problems, strict=True))
+        runs = side_by_side(lambda pair: train(*pair, schedule, n_before), pairs, n_threads)
+        return learners, list(runs)
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""

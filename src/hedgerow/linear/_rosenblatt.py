@@ -22,8 +22,6 @@ proofs on perceptrons, Symposium on the Mathematical Theory of Automata (1962).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol, TypeAlias, TypeVar
@@ -41,7 +39,6 @@ __all__ = [
     "Run",
     "Schedule",
     "Status",
-    "for_each_problem",
     "stream_of",
     "train",
 ]
@@ -237,15 +234,6 @@ def train(learner: Learner, problem: BinaryProblem, schedule: Schedule, n_before
 def stream_of(problem: int, item: int) -> int:
     """Return a random stream: item 0 is the problem's start, 1 + n the pass after n visits."""
     return (problem << 48) | item
-
-
-def for_each_problem(solve: Callable[[int], T], n_problems: int, n_threads: int) -> list[T]:
-    """Return ``solve(k)`` for every problem; they share nothing, so threads change no result."""
-    n_workers = min(n_problems, n_threads)
-    if n_workers == 1:
-        return [solve(k) for k in range(n_problems)]
-    with ThreadPoolExecutor(n_workers) as pool:
-        return list(pool.map(solve, range(n_problems)))
 
 
 def _finite(scores: Vector) -> Vector:

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hedgerow import _core
+from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
-    check_n_threads,
     check_parameters,
     check_seed,
     one_of,
@@ -256,10 +255,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             solution = solve(problem, settings, self.solver)
             return solution, certify(problem, solution, settings.tol)
 
-        if len(problems) == 1:
-            return [run(problems[0])]
-        n_threads = check_n_threads(self.n_jobs)
-        return list(Parallel(n_threads, backend="threading")(delayed(run)(p) for p in problems))
+        return list(side_by_side(run, problems, check_n_threads(self.n_jobs)))
 
     def _keep(self, data: TrainingData, results: list[tuple[Solution, Certificate]]) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import check_n_threads, check_parameters
+from hedgerow._engine import check_n_threads
+from hedgerow._parameters import check_parameters
 from hedgerow._rows import dense
 from hedgerow._state import stateful
 from hedgerow._validation import (

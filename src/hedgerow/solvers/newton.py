@@ -27,6 +27,8 @@ Vector = NDArray[np.float64]
 
 ROUNDING = 1e-14
 """A relative gap at which nothing is left to gain in float64."""
+PIECES = 50
+"""Most pieces of the slope that one line search visits."""
 
 
 def newton(progress: Progress) -> Status | None:
@@ -69,22 +71,25 @@ def _best_length(
 ) -> float:
     """Return the length in [0, 1] at which the objective along the step is least.
 
-    Its slope is continuous and never falls; a slope that is not positive at 1 makes the full step best.
+    Its slope never falls and is made of straight pieces. If it is not positive at 1 the full step is
+    best; else Newton's method on the slope goes from piece to piece down to the zero.
     """
     linear, quadratic = system.penalty_along(step)
+    moving = step.margin != 0.0
+    weight, margin, d_margin = problem.weight[moving], margins[moving], step.margin[moving]
 
-    def slope(length: float) -> float:
-        missing = np.maximum(0.0, 1.0 - margins - length * step.margin)
-        return (
-            linear
-            + length * quadratic
-            - 2.0 * float(np.sum(problem.weight * missing * step.margin))
-        )
+    def slope_and_rise(length: float) -> tuple[float, float]:
+        missing = 1.0 - margin - length * d_margin
+        pull = np.where(missing > 0.0, 2.0 * weight * d_margin, 0.0)
+        slope = linear + length * quadratic - float(np.sum(pull * missing))
+        return slope, quadratic + float(np.sum(pull * d_margin))
 
-    if slope(1.0) <= ROUNDING * abs(slope(0.0)):
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
-    return low
+    length = 1.0
+    slope, rise = slope_and_rise(length)
+    least = ROUNDING * abs(slope_and_rise(0.0)[0])
+    for _ in range(PIECES):
+        if slope <= least:
+            break
+        length = max(0.0, length - slope / rise)
+        slope, rise = slope_and_rise(length)
+    return length
