@@ -31,7 +31,7 @@ tools:
 
 $(VENV)/made: pyproject.toml | tools
 	@echo "Making the environment in $(VENV) ..."
-	@$(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade "pip>=25.1"
 	@$(PIP) install --group build
 	@touch $@

@@ -17,7 +17,8 @@ NewArray<T, 1> draw_array(std::size_t n, Draw draw) {
 }
 
 NewArray<std::uint64_t, 1> random_uint64(std::uint64_t seed, std::uint64_t stream, std::size_t n) {
-  return draw_array<std::uint64_t>(n, [g = Philox(seed, stream)]() mutable { return g.next_u64(); });
+  return draw_array<std::uint64_t>(n,
+                                   [g = Philox(seed, stream)]() mutable { return g.next_u64(); });
 }
 
 NewArray<double, 1> random_uniform(std::uint64_t seed, std::uint64_t stream, std::size_t n) {

@@ -56,7 +56,8 @@ class PackedRows {
     for (std::int64_t r = 0; r < depth_; ++r) scale[r] = std::sqrt(std::abs(v[selected[r]]));
     loops.pack_transposed(rows, selected.data(), depth_, scale, values_.get(), kPackedStride);
     for (std::int64_t j = rows.n_cols; j < order_; ++j)
-      for (std::int64_t r = 0; r < depth_; ++r) values_[j * kPackedStride + r] = constant * scale[r];
+      for (std::int64_t r = 0; r < depth_; ++r)
+        values_[j * kPackedStride + r] = constant * scale[r];
   }
 
   /// Adds sign times the product to the rows [begin, end) of the lower triangle of out; begin is

@@ -49,7 +49,8 @@ struct Compressed {
 /// The same numbers in all six formats. The dense ones have rows longer than they use.
 class Sample {
  public:
-  Sample(std::int64_t n, std::int64_t d, std::uint64_t seed = 1) : Sample(n, d, values(n * d, seed)) {}
+  Sample(std::int64_t n, std::int64_t d, std::uint64_t seed = 1)
+      : Sample(n, d, values(n * d, seed)) {}
 
   Sample(std::int64_t n, std::int64_t d, std::vector<double> x)
       : n(n), d(d), x(std::move(x)), f32_i32_(this->x, n, d), f32_i64_(this->x, n, d),

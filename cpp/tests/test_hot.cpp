@@ -15,7 +15,8 @@ using namespace hedgerow;
 using samples::Sample;
 using Values = std::vector<double>;
 
-static const std::vector<std::int64_t> kLengths{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 65, 130, 200};
+static const std::vector<std::int64_t> kLengths{0, 1,  2,  3,  4,  5,  7,   8,
+                                                9, 15, 16, 17, 31, 65, 130, 200};
 
 /// Calls test(loops) for every set of loops but the baseline, the widest included.
 template <class Test>

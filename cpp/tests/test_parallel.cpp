@@ -23,7 +23,8 @@ static bool each_task_runs_once(std::int64_t n_tasks, int n_threads) {
 
 TEST(every_task_runs_exactly_once) {
   for (const int n_threads : {-1, 0, 1, 2, 3, 8})
-    for (const std::int64_t n_tasks : {0, 1, 2, 3, 100}) CHECK(each_task_runs_once(n_tasks, n_threads));
+    for (const std::int64_t n_tasks : {0, 1, 2, 3, 100})
+      CHECK(each_task_runs_once(n_tasks, n_threads));
 }
 
 TEST(many_short_jobs_in_a_row_are_all_done) {

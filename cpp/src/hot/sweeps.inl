@@ -1,9 +1,9 @@
 // The solvers' inner loops: rows visited in a given order, each seeing what the last one changed.
 
 // Rows come in random order: asking for one a few visits ahead hides most of the wait for memory.
-constexpr int64_t kVisitsAhead = 8;
+constexpr int64_t kVisitsAhead = 4;
 constexpr int64_t kLineBytes = 64;
-constexpr int64_t kPrefetchBytes = 8 * kLineBytes;
+constexpr int64_t kPrefetchBytes = 32 * kLineBytes;
 
 inline void prefetch(const void* begin, int64_t bytes) {
   const char* line = static_cast<const char*>(begin);
