@@ -16,6 +16,7 @@ __all__ = [
     "Rule",
     "check_parameters",
     "check_seed",
+    "generator_of",
     "is_number",
     "is_whole",
     "one_of",
@@ -101,3 +102,9 @@ def check_seed(random_state: Any) -> int:
         raise ParameterError(msg) from None
     high, low = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return (int(high) << 32) | int(low)
+
+
+def generator_of(seed: int, stream: int = 0) -> np.random.Generator:
+    """Return NumPy's generator over the same counter-based stream that the core draws from."""
+    key = np.array([seed, stream], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))

@@ -23,6 +23,8 @@ from hedgerow.linear import Hyperplane, Perceptron
 from tests.reference import perceptron as reference
 from tests.unit.perceptron_data import fit_quietly, overlapping
 
+pytestmark = pytest.mark.sanitize
+
 EXAMPLE_X = np.array([[1.0, 2.0], [4.0, 1.0], [2.0, 2.0]])
 EXAMPLE_Y = np.array([-1, 1, 1])
 

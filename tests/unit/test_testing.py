@@ -9,6 +9,8 @@ from hedgerow.losses import LOSSES, Hinge
 from hedgerow.solvers import SOLVERS, choose
 from hedgerow.testing import check_loss, check_solver
 
+pytestmark = pytest.mark.sanitize
+
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_passes_its_battery(name):

@@ -6,6 +6,8 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +17,8 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
 from hedgerow import LinearSVC, _core
-from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_seed
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._parameters import check_seed, generator_of
 
 KINDS = ["dense64", "dense32", "csr"]
 SOLVERS = [
@@ -127,6 +129,33 @@ def test_inside_a_joblib_worker_there_is_one_thread(backend):
     assert inside == [1, 1]
 
 
+def test_tasks_side_by_side_use_one_thread_each_and_come_back_in_order():
+    assert list(side_by_side(lambda k: (k, check_n_threads(None)), range(5), 2)) == [
+        (k, 1) for k in range(5)
+    ]
+    assert list(side_by_side(lambda k: k, [], 2)) == []
+
+
+def test_a_task_that_fails_drops_those_not_begun_and_tells_the_caller():
+    begun = []
+
+    def task(k):
+        begun.append(k)
+        if k == 0:
+            raise ValueError("no")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="no"):
+        list(side_by_side(task, range(1000), 2))
+    assert len(begun) < 1000
+
+
+@pytest.mark.sanitize
+def test_the_core_under_test_is_the_one_asked_for():
+    folder = os.environ.get("HEDGEROW_CORE")
+    assert folder is None or Path(_core.__file__).parent == Path(folder)
+
+
 def test_the_number_of_jobs_is_scikit_learns():
     cores = _core.available_cores()
     assert check_n_threads(3) == 3
@@ -148,6 +177,11 @@ def test_the_raw_stream_is_numpys_philox():
     for seed, stream in ((0, 0), (1, 0), (12345, 678), (2**64 - 1, 2**63)):
         judge = np.random.Philox(key=np.array([seed, stream], dtype=np.uint64), counter=0)
         assert_allclose(_core.random_uint64(seed, stream, 9), judge.random_raw(9), rtol=0)
+
+
+def test_python_draws_from_the_same_stream():
+    raw = generator_of(5, 7).bit_generator.random_raw(6)
+    assert raw.tolist() == _core.random_uint64(5, 7, 6).tolist()
 
 
 def test_random_numbers_are_spread_evenly():

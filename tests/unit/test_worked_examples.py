@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose
 
 from hedgerow import Hyperplane, LinearSVC
 
+pytestmark = pytest.mark.sanitize
+
 EXACT = {"rtol": 0, "atol": 1e-12}
 
 SOFT_X = np.array([[1.0, 2.0], [-1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]])

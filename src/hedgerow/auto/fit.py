@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import check_seed, generator_of
 from hedgerow._targets import encode_labels
 from hedgerow._validation import check_labels, refuse_one_class
 from hedgerow.auto.advice import Evidence, Hint, advise
@@ -155,7 +155,7 @@ def auto_fit(
     """
     _check_numbers(test_size, cv)
     seed = check_seed(random_state)
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     sample = _training_sample(X, y)
     train, held_out = _train_and_test(sample, test, test_size, generator)
     folds = fold_numbers(encode_labels(train.y)[1], cv, generator)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
+from hedgerow._parameters import generator_of
 from hedgerow._state import record
 from hedgerow.errors import DataError, ParameterError
 
@@ -89,7 +90,7 @@ def _bootstrap(
     n draws with replacement from n rows of which n_correct are right hold a binomial number of
     right ones: drawing that number is the bootstrap itself, at a cost that does not grow with n.
     """
-    shares = np.random.default_rng(seed).binomial(n, n_correct / n, n_resamples) / n
+    shares = generator_of(seed).binomial(n, n_correct / n, n_resamples) / n
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(shares, [tail, 1 - tail])
     return float(low), float(high)
