@@ -54,7 +54,7 @@ def _problems(loss: str) -> Iterator[tuple[str, LinearProblem]]:
     tall = rng.normal(size=(80, 4))
     wide = rng.normal(size=(20, 60))
     twins = np.repeat(rng.normal(size=(15, 3)), 2, axis=0)
-    sparse = sp.random_array((60, 30), density=0.1, rng=rng, format="csr")
+    sparse = sp.csr_array(rng.normal(size=(60, 30)) * (rng.random((60, 30)) < 0.1))
     tables = {"tall": tall, "wide": wide, "contradictory twins": twins, "sparse": sparse}
     for name, X in tables.items():
         n = X.shape[0]
