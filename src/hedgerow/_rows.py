@@ -16,12 +16,22 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.errors import DataError, DataTypeError
 
-__all__ = ["Rows", "check_columns", "dense", "matrix_of", "read_rows", "remember_columns", "some"]
+__all__ = [
+    "RESHAPE",
+    "Rows",
+    "check_columns",
+    "dense",
+    "matrix_of",
+    "read_rows",
+    "refuse_empty",
+    "remember_columns",
+    "some",
+]
 
 Rows: TypeAlias = Any
 """A C-contiguous float32 or float64 array, or a canonical SciPy CSR matrix or array of them."""
 
-_RESHAPE = (
+RESHAPE = (
     "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
 )
 
@@ -34,13 +44,18 @@ def read_rows(X: Any) -> tuple[Rows, list[str] | None]:
         rows, names = _frame_rows(X)
     else:
         rows, names = _array_rows(X), None
-    if rows.shape[1] == 0:
-        msg = f"X has 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
-        raise DataError(msg)
-    if rows.shape[0] == 0:
-        msg = f"X has 0 rows (shape={rows.shape}); give at least one sample"
-        raise DataError(msg)
+    refuse_empty(rows.shape)
     return rows, names
+
+
+def refuse_empty(shape: tuple[int, int]) -> None:
+    """Refuse a table without rows or without columns."""
+    if shape[1] == 0:
+        msg = f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        raise DataError(msg)
+    if shape[0] == 0:
+        msg = f"X has 0 rows (shape={shape}); give at least one sample"
+        raise DataError(msg)
 
 
 def _array_rows(X: Any) -> NDArray[Any]:
@@ -50,7 +65,9 @@ def _array_rows(X: Any) -> NDArray[Any]:
         msg = f"X cannot be read as a table: {error}; give every row the same number of values"
         raise DataError(msg) from error
     if array.ndim != 2:
-        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {_RESHAPE}"
+        msg = (
+            f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {RESHAPE}"
+        )
         raise DataError(msg)
     return np.require(array, dtype=_float_dtype(array), requirements=["C", "A"])
 
@@ -83,7 +100,7 @@ def _check_objects(array: NDArray[Any]) -> None:
 
 def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
-        msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {_RESHAPE}"
+        msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
     rows = X.tocsr()
     rows = rows.astype(_float_dtype(rows.data), copy=False)

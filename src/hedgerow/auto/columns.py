@@ -13,14 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow._rows import RESHAPE, refuse_empty
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
 __all__ = ["Columns", "as_columns", "is_missing", "is_sparse"]
 
-_RESHAPE = (
-    "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
-)
 _MISSING_TYPES = frozenset({"NAType", "NaTType", "NoneType"})
 
 
@@ -91,7 +89,7 @@ def as_columns(X: Any) -> Columns:
         columns = _from_frame(nw.from_native(X, eager_only=True))
     else:
         columns = _from_array(X)
-    _refuse_empty(columns)
+    refuse_empty(columns.shape)
     _refuse_infinite(columns)
     return columns
 
@@ -116,7 +114,7 @@ def _from_sparse(X: Any) -> Columns:
 def _from_array(X: Any) -> Columns:
     array = np.asarray(X)
     if array.ndim != 2:
-        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, not 2; {_RESHAPE}"
+        msg = f"X has {array.ndim} dimension(s), shape {array.shape}, not 2; {RESHAPE}"
         raise DataError(msg)
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: give real and imaginary parts as columns")
@@ -184,16 +182,6 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
 def is_missing(cell: Any) -> bool:
     """Say whether a value is None, NaN, or a dataframe library's sign for a missing value."""
     return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and isnan(cell))
-
-
-def _refuse_empty(columns: Columns) -> None:
-    n_rows, n_columns = columns.shape
-    if n_columns == 0:
-        msg = f"X has 0 feature(s) (shape={columns.shape}) while a minimum of 1 is required."
-        raise DataError(msg)
-    if n_rows == 0:
-        msg = f"X has 0 rows (shape={columns.shape}); give at least one sample"
-        raise DataError(msg)
 
 
 def _refuse_infinite(columns: Columns) -> None:
