@@ -57,7 +57,8 @@ void bind_csr(nb::class_<OwnedMatrix>& matrix) {
 }  // namespace
 
 void bind_matrix(nb::module_& module) {
-  nb::class_<OwnedMatrix> matrix(module, "Matrix", "Rows of data, dense or sparse; a view.");
+  nb::class_<OwnedMatrix> matrix(module, "Matrix", nb::is_final(),
+                                 "Rows of data, dense or sparse; a view.");
   matrix.def_static("dense", &dense<float>, "array"_a.noconvert());
   matrix.def_static("dense", &dense<double>, "array"_a.noconvert());
   bind_csr<float, std::int32_t>(matrix);

@@ -69,8 +69,9 @@ nb::tuple py_perceptron_pass(const OwnedMatrix& matrix, Vector<const double> y,
 }  // namespace
 
 void bind_solvers(nb::module_& module) {
-  nb::class_<DualCoordinateDescent>(module, "DualCoordinateDescent",
-                                    "Dual coordinate descent for linear machines.")
+  nb::class_<DualCoordinateDescent>(
+      module, "DualCoordinateDescent", nb::is_final(),
+      "Dual coordinate descent for linear machines; used by one thread at a time.")
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "matrix"_a, "y"_a.noconvert(),
            "upper"_a.noconvert(), "curvature"_a.noconvert(), "rho"_a, "free_intercept"_a, "seed"_a)
       .def("run", &run, "n_sweeps"_a, "tolerance"_a,

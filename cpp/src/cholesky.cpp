@@ -23,7 +23,7 @@ void update_column(double* a, std::int64_t m, std::int64_t column, int n_threads
   });
 }
 
-/// Factors one tile, by the same scheme on strips so narrow that nothing is gained by packing.
+/// Factors one tile, by the same scheme on narrow strips, without packing.
 std::int64_t factor_tile(double* a, std::int64_t width, std::int64_t lda) {
   constexpr std::int64_t kStrip = 24;
   for (std::int64_t strip = 0; strip < width; strip += kStrip) {

@@ -10,8 +10,8 @@
 namespace hedgerow {
 namespace {
 
-// gram: the selected rows are cut into blocks, each summed into a partial matrix of its own, and
-// the lower triangle of a dense one into stripes of rows; a task is one stripe of one block.
+// The selected rows are cut into blocks, each summed into a partial matrix of its own, and, for
+// dense rows, the lower triangle into stripes of rows; a task is one stripe of one block.
 struct GramPlan {
   std::vector<std::int64_t> selected;  ///< rows with v_i > 0, then rows with v_i < 0
   std::int64_t n_positive;
@@ -20,8 +20,21 @@ struct GramPlan {
   Cut stripes;         ///< of the rows of tiles of the result
 };
 
-GramPlan plan_gram(std::span<const double> v, std::int64_t order) {
-  constexpr std::int64_t kMostBlocks = 8;
+constexpr std::int64_t kMostBlocks = 8;
+
+/// Few blocks leave cores idle unless each is cut into stripes.
+template <class T>
+std::int64_t most_stripes(const DenseRows<T>&, std::int64_t n_blocks) {
+  return 2 * kMostBlocks / n_blocks;
+}
+
+template <class T, class I>
+std::int64_t most_stripes(const SparseRows<T, I>&, std::int64_t) {
+  return 1;
+}
+
+template <class Rows>
+GramPlan plan_gram(const Rows& rows, std::span<const double> v, std::int64_t order) {
   constexpr std::int64_t kMostValues = (std::int64_t{128} << 20) / sizeof(double);
   GramPlan plan{{}, 0, order, {}, {}};
   for (std::size_t i = 0; i < v.size(); ++i)
@@ -35,7 +48,7 @@ GramPlan plan_gram(std::span<const double> v, std::int64_t order) {
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>(std::min(n / rows_worth_a_block, affordable), 1, kMostBlocks);
   plan.blocks = {n, n_blocks};
-  plan.stripes = {n_tiles(order), std::min(n_tiles(order), (2 * kMostBlocks) / n_blocks)};
+  plan.stripes = {n_tiles(order), std::min(n_tiles(order), most_stripes(rows, n_blocks))};
   return plan;
 }
 
@@ -103,15 +116,14 @@ void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t bloc
 
 template <class T, class I>
 void add_block(const SparseRows<T, I>& rows, const GramPlan& plan, std::int64_t block,
-               std::int64_t stripe, std::span<const double> v, double constant, double* out) {
-  if (stripe > 0) return;
+               std::int64_t, std::span<const double> v, double constant, double* out) {
   const SparseLoops<T, I>& loops = hot();
   const std::int64_t begin = plan.blocks.begin(block);
   loops.add_outer(rows, plan.selected.data() + begin, plan.blocks.end(block) - begin, v.data(),
                   constant, out, plan.order);
 }
 
-/// out = the sum of the partial matrices, the first of which is out itself.
+/// out += the sum of the partial matrices, in order.
 void add_partials(std::span<const std::vector<double>> partials, std::span<double> out,
                   int n_threads) {
   constexpr std::int64_t kRun = 1 << 14;
@@ -123,69 +135,33 @@ void add_partials(std::span<const std::vector<double>> partials, std::span<doubl
   });
 }
 
-// row_gram
-
-template <class T>
-DenseRows<T> tile_of(const DenseRows<T>& rows, std::int64_t tile) {
-  const std::int64_t begin = tile * kTileOrder;
-  return {rows.values + begin * rows.row_stride, std::min(kTileOrder, rows.n_rows - begin),
-          rows.n_cols, rows.row_stride};
-}
-
-template <class T>
-void row_gram_lower(const DenseRows<T>& rows, double* out, int n_threads) {
-  const std::int64_t n = rows.n_rows;
-  parallel_for(n_tiles(n) * n_tiles(n), n_threads, [&](std::int64_t task) {
-    const std::int64_t i = task / n_tiles(n), j = task % n_tiles(n);
-    if (j > i) return;
-    double* corner = out + (i * n + j) * kTileOrder;
-    multiply_rows(tile_of(rows, i), tile_of(rows, j), 1.0, corner, n);
+/// Adds to out, in its lower triangle; out itself is the partial matrix of the first block.
+template <class Rows>
+void gram_lower(const Rows& rows, std::span<const double> v, double constant, std::int64_t order,
+                std::span<double> out, int n_threads) {
+  const GramPlan plan = plan_gram(rows, v, order);
+  std::vector<std::vector<double>> partials;
+  for (std::int64_t block = 1; block < plan.blocks.n_pieces; ++block)
+    partials.emplace_back(out.size(), 0.0);
+  const std::int64_t n_stripes = plan.stripes.n_pieces;
+  parallel_for(plan.blocks.n_pieces * n_stripes, n_threads, [&](std::int64_t task) {
+    // The longest stripes, the last ones, go first.
+    const std::int64_t block = task / n_stripes, stripe = n_stripes - 1 - task % n_stripes;
+    double* sum = block == 0 ? out.data() : partials[block - 1].data();
+    add_block(rows, plan, block, stripe, v, constant, sum);
   });
-}
-
-template <class T, class I>
-void row_gram_lower(const SparseRows<T, I>& rows, double* out, int n_threads) {
-  const RowLoops<SparseRows<T, I>>& loops = hot();
-  constexpr std::int64_t kRowsPerTask = 16;
-  const Cut runs{rows.n_rows, (rows.n_rows + kRowsPerTask - 1) / kRowsPerTask};
-  parallel_for(runs.n_pieces, n_threads, [&](std::int64_t run) {
-    std::vector<double> scattered(static_cast<std::size_t>(rows.n_cols), 0.0);
-    const double no_intercept = 0.0;
-    for (std::int64_t i = runs.begin(run); i < runs.end(run); ++i) {
-      for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p)
-        scattered[rows.indices[p]] = rows.values[p];
-      loops.scores(rows, 0, i + 1, 1, scattered.data(), &no_intercept, out + i * rows.n_rows);
-      for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p) scattered[rows.indices[p]] = 0.0;
-    }
-  });
+  add_partials(partials, out, n_threads);
 }
 
 }  // namespace
 
 void gram(const Matrix& matrix, std::span<const double> v, double constant, std::span<double> out,
           int n_threads) {
-  const GramPlan plan = plan_gram(v, n_cols(matrix) + (constant != 0.0));
+  const std::int64_t order = n_cols(matrix) + (constant != 0.0);
   std::fill(out.begin(), out.end(), 0.0);
-  std::vector<std::vector<double>> partials(static_cast<std::size_t>(plan.blocks.n_pieces - 1),
-                                            std::vector<double>(out.size(), 0.0));
-  std::visit(
-      [&](const auto& rows) {
-        const std::int64_t n_stripes = plan.stripes.n_pieces;
-        parallel_for(plan.blocks.n_pieces * n_stripes, n_threads, [&](std::int64_t task) {
-          const std::int64_t block = task / n_stripes, stripe = n_stripes - 1 - task % n_stripes;
-          double* sum = block == 0 ? out.data() : partials[block - 1].data();
-          add_block(rows, plan, block, stripe, v, constant, sum);
-        });
-      },
-      matrix);
-  add_partials(partials, out, n_threads);
-  mirror_lower(out.data(), plan.order, n_threads);
-}
-
-void row_gram(const Matrix& matrix, std::span<double> out, int n_threads) {
-  std::fill(out.begin(), out.end(), 0.0);
-  std::visit([&](const auto& rows) { row_gram_lower(rows, out.data(), n_threads); }, matrix);
-  mirror_lower(out.data(), n_rows(matrix), n_threads);
+  std::visit([&](const auto& rows) { gram_lower(rows, v, constant, order, out, n_threads); },
+             matrix);
+  mirror_lower(out.data(), order, n_threads);
 }
 
 }  // namespace hedgerow

@@ -154,7 +154,7 @@ TEST(the_first_value_that_is_not_finite_is_found_wherever_it_is) {
     for (const std::int64_t at : {std::int64_t{0}, std::int64_t{61}, kRows * kCols - 1}) {
       std::vector<double> x(kRows * kCols, 1.0);
       x[at] = bad;
-      x[kRows * kCols - 1] = bad;
+      if (at < kCols * (kRows - 1)) x[kRows * kCols - 1] = bad;
       const Sample sample(kRows, kCols, x);
       const std::vector<Matrix> formats = sample.formats();
       for (std::size_t f = 0; f < formats.size(); ++f) {
@@ -162,7 +162,7 @@ TEST(the_first_value_that_is_not_finite_is_found_wherever_it_is) {
         const std::int64_t row = at / kCols, column = at % kCols;
         const std::int64_t stored = f < 2 ? row * (kCols + 1) + column
                                           : row * kCols + (row % 2 ? kCols - 1 - column : column);
-        if (at < kRows * kCols - 1 || f < 2) CHECK(hedgerow::first_nonfinite(formats[f]) == stored);
+        CHECK(hedgerow::first_nonfinite(formats[f]) == stored);
       }
     }
 }

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <numeric>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -20,6 +20,21 @@ static bool each_task_runs_once(std::int64_t n_tasks, int n_threads) {
     if (count != 1) return false;
   return true;
 }
+
+/// True if two tasks run at the same time: each waits until the other has begun.
+static bool two_threads_meet() {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  std::atomic<int> arrived{0};
+  std::atomic<bool> met{true};
+  parallel_for(2, 2, [&](std::int64_t) {
+    ++arrived;
+    while (arrived < 2 && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    if (arrived < 2) met = false;
+  });
+  return met;
+}
+
+TEST(two_threads_work_at_the_same_time) { CHECK(two_threads_meet()); }
 
 TEST(every_task_runs_exactly_once) {
   for (const int n_threads : {-1, 0, 1, 2, 3, 8})
@@ -71,10 +86,10 @@ TEST(callers_in_several_threads_do_not_disturb_each_other) {
   CHECK(failures == 0);
 }
 
-/// True if a forked child, which has none of its parent's threads, gets the work done.
+/// True if a forked child, which has none of its parent's threads, gets work done by several.
 static bool child_works() {
   const pid_t child = fork();
-  if (child == 0) _exit(each_task_runs_once(100, 3) ? 0 : 1);
+  if (child == 0) _exit(each_task_runs_once(100, 3) && two_threads_meet() ? 0 : 1);
   int status = -1;
   waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
