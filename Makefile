@@ -2,6 +2,7 @@
 # make test    lint, types, import layers, C++ tests and Python tests, in the same environment
 # make wheel   build a wheel and use it outside the checkout
 # make sanitize  C++ tests and a part of pytest under ASan and UBSan
+# make bench-setup  an environment with Hedgerow and its rivals, for python -m benchmarks
 
 PYTHON ?= python3
 CXX ?= g++
@@ -11,8 +12,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp bindings -type f)
 CMAKE := $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 JOBS ?= 2
+BENCH := .venv-bench
+BENCH_PIP := $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types layers test-cpp test-python wheel sanitize tools clean
+.PHONY: demo test lint types layers test-cpp test-python wheel sanitize bench-setup tools clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -85,5 +88,18 @@ sanitize: $(VENV)/developed
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	HEDGEROW_CORE=$(abspath build/sanitize) $(BIN)/pytest -m sanitize -p no:cacheprovider
 
+# ------------------------------------------------------------------------------- benchmarks
+
+bench-setup: $(BENCH)/made
+
+$(BENCH)/made: benchmarks/requirements.txt $(NATIVE) $(shell find src -name '*.py') | tools
+	@echo "Making the environment of the benchmarks in $(BENCH) ..."
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@$(BENCH_PIP) install --upgrade "pip>=25.1"
+	@CXX=$(CXX) $(BENCH_PIP) install .
+	@grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
+	  $(BENCH_PIP) install "$$peer" || echo "$$peer cannot be installed here: the benchmarks will list it as missing." >&2; done
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(BENCH) build dist

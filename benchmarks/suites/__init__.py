@@ -1,0 +1,21 @@
+"""One file for each suite; a new one is a line here and a ``SUITE`` there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from benchmarks.contest import Suite
+
+__all__ = ["SUITES", "load_suite"]
+
+SUITES = {
+    "linear": "benchmarks.suites.linear",
+    "import": "benchmarks.suites.import_time",
+    "smoke": "benchmarks.suites.smoke",
+}
+
+
+def load_suite(name: str) -> Suite:
+    """Return the suite of that name."""
+    suite: Suite = import_module(SUITES[name]).SUITE
+    return suite
