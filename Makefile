@@ -1,5 +1,6 @@
 # make demo    make the environment, build, install, and run the main job on a real table
 # make test    lint, types, import layers, C++ tests and Python tests, in the same environment
+# make test-slow  simulations that take minutes
 # make wheel   build a wheel and use it outside the checkout
 # make sanitize  C++ tests and a part of pytest under ASan and UBSan
 # make bench-setup  an environment with Hedgerow and its rivals, for python -m benchmarks
@@ -15,7 +16,7 @@ JOBS ?= 2
 BENCH := .venv-bench
 BENCH_PIP := $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types layers test-cpp test-python wheel sanitize bench-setup tools clean
+.PHONY: demo test lint types layers test-cpp test-python test-slow wheel sanitize bench-setup tools clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -67,7 +68,10 @@ test-cpp: $(VENV)/developed
 	$(BIN)/ctest --test-dir build/tests --output-on-failure
 
 test-python: $(VENV)/developed
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+test-slow: $(VENV)/developed
+	$(BIN)/pytest -n $(JOBS) -m slow
 
 # ------------------------------------------------------------------------- wheel, sanitizers
 

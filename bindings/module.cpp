@@ -7,6 +7,7 @@ void bind_matrix(nanobind::module_& module);   // Matrix
 void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
+void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
 void bind_machine(nanobind::module_& module);  // instruction sets, cores
 
 }  // namespace hedgerow::bindings
@@ -20,5 +21,6 @@ NB_MODULE(_core, module) {
   bind_algebra(module);
   bind_solvers(module);
   bind_random(module);
+  bind_resample(module);
   bind_machine(module);
 }

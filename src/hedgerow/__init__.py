@@ -27,6 +27,14 @@ if TYPE_CHECKING:
         NotCertifiedWarning,
         ParameterError,
     )
+    from hedgerow.evaluation import (
+        Comparison,
+        Difference,
+        Evaluation,
+        Measurement,
+        compare,
+        evaluate,
+    )
     from hedgerow.io import Table, read_table
     from hedgerow.linear import (
         AveragedPerceptron,
@@ -38,6 +46,13 @@ if TYPE_CHECKING:
     )
     from hedgerow.persist import load, save
     from hedgerow.problems import LinearProblem
+    from hedgerow.resampling import (
+        BootstrapResult,
+        ConfidenceInterval,
+        ErrorEstimate,
+        bootstrap,
+        bootstrap_error,
+    )
     from hedgerow.solvers import Settings, Solution, solve
 
 _HOMES = {
@@ -53,6 +68,14 @@ _HOMES = {
         "NotCertifiedWarning",
         "ParameterError",
     ],
+    "evaluation": [
+        "Comparison",
+        "Difference",
+        "Evaluation",
+        "Measurement",
+        "compare",
+        "evaluate",
+    ],
     "io": ["Table", "read_table"],
     "linear": [
         "AveragedPerceptron",
@@ -64,6 +87,13 @@ _HOMES = {
     ],
     "persist": ["load", "save"],
     "problems": ["LinearProblem"],
+    "resampling": [
+        "BootstrapResult",
+        "ConfidenceInterval",
+        "ErrorEstimate",
+        "bootstrap",
+        "bootstrap_error",
+    ],
     "solvers": ["Settings", "Solution", "solve"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

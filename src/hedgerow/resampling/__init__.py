@@ -1,5 +1,15 @@
 """How sure a number is: intervals by resampling."""
 
+from hedgerow.resampling.bootstrapping import BootstrapResult, ConfidenceInterval, bootstrap
 from hedgerow.resampling.intervals import Interval, accuracy_interval
+from hedgerow.resampling.learner_error import ErrorEstimate, bootstrap_error
 
-__all__ = ["Interval", "accuracy_interval"]
+__all__ = [
+    "BootstrapResult",
+    "ConfidenceInterval",
+    "ErrorEstimate",
+    "Interval",
+    "accuracy_interval",
+    "bootstrap",
+    "bootstrap_error",
+]

@@ -1,0 +1,199 @@
+"""How good a fitted model is, and which of two is better, on rows they have not seen."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._engine import check_n_threads
+from hedgerow._parameters import check_seed, one_of, whole_number
+from hedgerow.errors import DataError
+from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
+from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement
+from hedgerow.resampling import accuracy_interval
+from hedgerow.resampling import interval_methods as methods
+from hedgerow.resampling.bootstrapping import (
+    check,
+    check_level,
+    interval,
+    is_constant,
+    refuse_undefined,
+)
+from hedgerow.resampling.plan import Counts, Plan, make_plan
+from hedgerow.resampling.runs import Run
+from hedgerow.resampling.statistics import WeightedStatistic
+
+__all__ = ["compare", "evaluate"]
+
+Values: TypeAlias = NDArray[np.float64]
+IntervalMethod: TypeAlias = Literal["BCa", "percentile", "basic"]
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    metrics: Metrics = None,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    n_resamples: int = 2000,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Evaluation:
+    """Return a fitted model's metrics on rows it has not seen, each with its interval.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; it predicts once.
+    X, y : array, sparse matrix or frame; array-like
+        Rows that were not used to fit the model, and their targets.
+    metrics : str, callable, list of str, dict, or None
+        Names of scikit-learn's scorers, a callable ``metric(y_true, y_pred)``, or a dictionary of
+        names to either. None is accuracy and balanced accuracy for classifiers, and R2, mean
+        absolute and mean squared error (negative, as scorers are) for others.
+    confidence_level : float
+        Between 0 and 1.
+    method : {"percentile", "BCa", "basic"}
+        How intervals are made.
+    n_resamples : int
+        How many resamples of the rows are drawn.
+    strata, groups : array-like or None
+        One label a row: resamples keep the size of strata and take groups whole.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws.
+    n_jobs : int or None
+        How many threads; None is all cores. The result does not depend on it.
+
+    Returns
+    -------
+    Evaluation
+        ``evaluation["accuracy"].low`` and so on; it prints as a table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hedgerow import LinearSVC
+    >>> from hedgerow.evaluation import evaluate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVC().fit(X[:300], y[:300])
+    >>> evaluation = evaluate(model, X[300:], y[300:], random_state=0)
+    >>> round(evaluation["accuracy"].estimate, 2)
+    0.96
+    """
+    target = _target(y)
+    answers = Answers(model, X)
+    scores = joint_metrics(read_metrics(metrics, model), answers, target)
+    run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
+    spans = _spans(run, scores, check_level(confidence_level), method)
+    measurements = [
+        _exact_if_constant(Measurement(name, *span), answers, target, confidence_level)
+        for name, span in zip(scores.names, spans, strict=True)
+    ]
+    return Evaluation(tuple(measurements), float(confidence_level), len(target), n_resamples)
+
+
+def compare(
+    a: Any,
+    b: Any,
+    X: Any,
+    y: Any,
+    *,
+    metrics: Metrics = None,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    n_resamples: int = 2000,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Return by how much two fitted models differ on the same rows, metric by metric.
+
+    Both models are judged on the same resamples: what makes a row hard for both cancels out, and
+    the interval of the difference is narrower than two intervals apart would suggest.
+
+    Parameters
+    ----------
+    a, b : estimator
+        The first and the second model, both fitted.
+    X, y, metrics, confidence_level, method, n_resamples, strata, groups, random_state, n_jobs
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    Comparison
+        ``comparison["accuracy"].estimate`` is that of the first minus that of the second.
+    """
+    target = _target(y)
+    chosen = read_metrics(metrics, a)
+    first, second = (joint_metrics(chosen, Answers(model, X), target) for model in (a, b))
+    run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
+
+    def difference(counts: Counts) -> Values:
+        return first(counts) - second(counts)
+
+    spans = _spans(run, difference, check_level(confidence_level), method)
+    each = zip(first.names, run.estimate(first), run.estimate(second), spans, strict=True)
+    differences = [
+        Difference(name, float(one), float(other), *span) for name, one, other, span in each
+    ]
+    return Comparison(tuple(differences), float(confidence_level), len(target), n_resamples)
+
+
+def _target(y: Any) -> NDArray[Any]:
+    target = np.asarray(y)
+    if target.ndim == 1 and len(target) > 1:
+        return target
+    msg = f"y has shape {target.shape}; give one target a row, and at least 2 rows"
+    raise DataError(msg)
+
+
+def _run(plan: Plan, n_resamples: Any, random_state: Any, n_jobs: Any) -> Run:
+    check("n_resamples", n_resamples, whole_number(2))
+    return Run(plan, check_seed(random_state), n_resamples, check_n_threads(n_jobs))
+
+
+def _spans(
+    run: Run, statistic: WeightedStatistic, level: float, method: IntervalMethod
+) -> list[tuple[float, float, float, float]]:
+    """Return estimate, low, high and standard error of every component."""
+    check("method", method, one_of(*get_args(IntervalMethod)))
+    estimate, distribution = run.estimate(statistic), run.distribution(statistic)
+    refuse_undefined(distribution, estimate)
+    constant = is_constant(distribution)
+    low, high = estimate.copy(), estimate.copy()
+    if not constant.all():
+        varying = np.flatnonzero(~constant)
+        probabilities = methods.tails(level, "two-sided")
+        low[varying], high[varying] = interval(
+            run,
+            (lambda counts: statistic(counts)[:, varying], None),
+            distribution[:, varying],
+            method,
+            probabilities,
+        )
+    error = distribution.std(axis=0, ddof=1)
+    columns = (values.tolist() for values in (estimate, low, high, error))
+    return list(zip(*columns, strict=True))
+
+
+def _exact_if_constant(
+    measured: Measurement, answers: Answers, y: NDArray[Any], level: float
+) -> Measurement:
+    """Say what an interval without width means, and put the exact one in its place for accuracies."""
+    if measured.low < measured.high:
+        return measured
+    if measured.metric != "accuracy" or measured.estimate not in (0, 1):
+        note = "no resample changes it, so its uncertainty is unknown"
+        return Measurement(measured.metric, *(measured.estimate,) * 3, 0.0, note)
+    exact = accuracy_interval(
+        answers.predict(np.arange(len(y))) == y, confidence_level=level, seed=0
+    )
+    note = "exact interval, as no row differs"
+    return Measurement("accuracy", measured.estimate, exact.low, exact.high, 0.0, note)

@@ -1,0 +1,119 @@
+"""Metrics of a fitted model as functions of how often each row counts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.utils import get_tags
+
+from hedgerow.errors import ParameterError
+from hedgerow.evaluation.from_sums import has_formula, score_from_sums
+from hedgerow.resampling.plan import Counts
+from hedgerow.resampling.samples import drawn_rows
+from hedgerow.resampling.statistics import Auc, WeightedStatistic
+
+__all__ = ["Answers", "Joint", "Metrics", "joint_metrics", "read_metrics"]
+
+Values: TypeAlias = NDArray[np.float64]
+Metric: TypeAlias = str | Callable[[NDArray[Any], NDArray[Any]], float]
+Metrics: TypeAlias = Metric | Sequence[str] | Mapping[str, Metric] | None
+
+
+class Answers:
+    """A fitted model that has already answered: predictions are made once, and rows picked from them.
+
+    To scikit-learn's scorers it is an estimator whose X is an array of row numbers.
+    """
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._model = model
+        self._X = X
+        self._known: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self._model)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("predict", "predict_proba", "decision_function"):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return getattr(self._model, name)
+        answer = getattr(self._model, name)
+
+        def pick(rows: NDArray[np.int64]) -> Any:
+            with self._lock:
+                if name not in self._known:
+                    self._known[name] = np.asarray(answer(self._X))
+            return self._known[name][rows]
+
+        pick.__name__ = name
+        return pick
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Several statistics of the same resamples as one, a column each."""
+
+    names: tuple[str, ...]
+    parts: tuple[WeightedStatistic, ...]
+
+    def __call__(self, counts: Counts) -> Values:
+        """Return one row a resample, one column a statistic."""
+        return np.column_stack([part(counts) for part in self.parts])
+
+
+def joint_metrics(metrics: Mapping[str, Metric], answers: Answers, y: NDArray[Any]) -> Joint:
+    """Return all metrics of a model's answers as one statistic."""
+    parts = tuple(_statistic(metric, answers, y) for metric in metrics.values())
+    return Joint(tuple(metrics), parts)
+
+
+def read_metrics(metrics: Metrics, model: Any) -> Mapping[str, Metric]:
+    """Return the metrics by name; None is what is usual for the kind of model."""
+    if metrics is None:
+        regression = ("r2", "neg_mean_absolute_error", "neg_mean_squared_error")
+        metrics = ("accuracy", "balanced_accuracy") if is_classifier(model) else regression
+    if isinstance(metrics, Mapping):
+        return metrics
+    if callable(metrics):
+        return {getattr(metrics, "__name__", "metric"): metrics}
+    names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    return {name: name for name in names}
+
+
+def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedStatistic:
+    """Return the metric as a function of counts: by formula where one is known."""
+    if callable(metric):
+        return _of_rows(lambda rows: metric(y[rows], answers.predict(rows)))
+    try:
+        scorer = get_scorer(metric)
+    except ValueError as error:
+        msg = f"metric {metric!r} is not one of scikit-learn's; see sklearn.metrics.get_scorer_names(), or give a callable"
+        raise ParameterError(msg) from error
+    rows = np.arange(len(y))
+    prediction = answers.predict(rows)
+    if has_formula(metric, y, prediction):
+        return score_from_sums(metric, y, prediction)
+    classes: Any = getattr(answers, "classes_", ())
+    if metric == "roc_auc" and len(classes) == 2 and len(np.unique(y)) == 2:
+        return Auc(y == classes[1], _positive_score(answers, rows), gini=False)
+    return _of_rows(lambda rows: scorer(answers, rows, y[rows]))
+
+
+def _positive_score(answers: Answers, rows: NDArray[np.int64]) -> Values:
+    if hasattr(answers, "decision_function"):
+        return np.asarray(answers.decision_function(rows), dtype=np.float64)
+    return np.asarray(answers.predict_proba(rows)[:, 1], dtype=np.float64)
+
+
+def _of_rows(score: Callable[[NDArray[np.int64]], Any]) -> WeightedStatistic:
+    """Return a score of drawn rows as a function of counts."""
+    return lambda counts: np.array([float(score(drawn_rows(row))) for row in counts])

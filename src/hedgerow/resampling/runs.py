@@ -1,0 +1,77 @@
+"""A statistic over all resamples of a plan: its distribution, its jackknife, its standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._engine import side_by_side
+from hedgerow.resampling.plan import Counts, Plan
+from hedgerow.resampling.statistics import WeightedStatistic
+
+__all__ = ["N_NESTED", "Run"]
+
+Values: TypeAlias = NDArray[np.float64]
+
+N_NESTED = 50
+"""Resamples of a resample: enough for a standard error (Efron and Tibshirani 1993, section 6.4)."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The resamples of a plan under one seed; blocks of them run side by side."""
+
+    plan: Plan
+    seed: int
+    n_resamples: int
+    n_threads: int
+
+    def estimate(self, statistic: WeightedStatistic) -> Values:
+        """Return the statistic of the data."""
+        value: Values = _values(statistic, np.ones((1, self.plan.n_rows), dtype=np.uint8))[0]
+        return value
+
+    def distribution(self, statistic: WeightedStatistic) -> Values:
+        """Return the statistic of every resample, along the first axis."""
+
+        def of_block(block: range) -> Values:
+            return _values(statistic, self.plan.of_rows(self.plan.draw(self.seed, block)))
+
+        blocks = self.plan.blocks(self.n_resamples)
+        return np.concatenate(list(side_by_side(of_block, blocks, self.n_threads)))
+
+    def jackknife(self, statistic: WeightedStatistic) -> list[Values]:
+        """Return for each pool the statistic without one part of it, part after part."""
+
+        def without(parts: list[NDArray[np.int64]]) -> Values:
+            return _values(statistic, self.plan.of_rows(self.plan.without(parts)))
+
+        pools = []
+        for parts in self.plan.deletions(self.seed):
+            blocks = [parts[block.start : block.stop] for block in self.plan.blocks(len(parts))]
+            pools.append(np.concatenate(list(side_by_side(without, blocks, self.n_threads))))
+        return pools
+
+    def nested_errors(self, statistic: WeightedStatistic) -> Values:
+        """Return the statistic's standard error in every resample, by resampling it in turn."""
+
+        def of_resample(units: Counts, resample: int) -> Values:
+            nested = self.plan.draw_nested(self.seed, resample, units, N_NESTED)
+            error: Values = _values(statistic, self.plan.of_rows(nested)).std(axis=0, ddof=1)
+            return error
+
+        def of_block(block: range) -> Values:
+            drawn = self.plan.draw(self.seed, block)
+            return np.stack([of_resample(*each) for each in zip(drawn, block, strict=True)])
+
+        blocks = self.plan.blocks(self.n_resamples)
+        return np.concatenate(list(side_by_side(of_block, blocks, self.n_threads)))
+
+
+def _values(statistic: WeightedStatistic, counts: Counts) -> Values:
+    # Divisions by zero come out as NaN or infinity, which the caller refuses with a sentence.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return statistic(counts)

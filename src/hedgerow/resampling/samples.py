@@ -1,0 +1,180 @@
+"""The data of a bootstrap: one sample or several, arrays or frames, rows first."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._rows import dense, read_rows
+from hedgerow.errors import DataError, ParameterError
+from hedgerow.resampling.plan import Counts, Plan, make_plan
+
+__all__ = ["Called", "Samples", "drawn_rows", "read_samples", "take_rows"]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples whose first axis is the rows.
+
+    Attributes
+    ----------
+    parts : tuple
+        One array or frame a sample.
+    sizes : tuple of int
+        The number of rows of each.
+    paired : bool
+        Whether row i of one sample belongs to row i of every other.
+    """
+
+    parts: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    paired: bool
+
+    def plan(self, strata: Any = None, groups: Any = None) -> Plan:
+        """Return how the rows are drawn; independent samples are drawn each for itself."""
+        if self.paired:
+            return make_plan(self.sizes[0], strata, groups)
+        if strata is not None or groups is not None:
+            msg = (
+                f"strata and groups name the rows of one table, but there are {len(self.parts)} "
+                "independent samples; put them into one table or set paired=True"
+            )
+            raise ParameterError(msg)
+        return make_plan(sum(self.sizes), np.repeat(np.arange(len(self.sizes)), self.sizes))
+
+    def split(self, counts: Counts) -> list[Counts]:
+        """Return the counts that belong to each sample's rows."""
+        if self.paired:
+            return [counts] * len(self.parts)
+        return np.split(counts, np.cumsum(self.sizes)[:-1], axis=1)
+
+    def numbers(self) -> list[NDArray[np.float64]]:
+        """Return every sample as an array of finite numbers, of one or two dimensions."""
+        return [_numbers(part, f"sample {i}") for i, part in enumerate(self.parts)]
+
+
+def read_samples(data: Any, axis: int = 0, paired: bool = False) -> Samples:
+    """Return the samples of ``data``: a tuple holds several, anything else is one."""
+    given = data if isinstance(data, tuple) else (data,)
+    if not given:
+        raise DataError("data is an empty tuple; give at least one sample")
+    parts = tuple(_rows_first(part, axis, i) for i, part in enumerate(given))
+    sizes = tuple(len(part) for part in parts)
+    if min(sizes) < 2:
+        msg = f"sample {sizes.index(min(sizes))} has {min(sizes)} row(s); a bootstrap needs at least 2"
+        raise DataError(msg)
+    if paired and len(set(sizes)) > 1:
+        msg = f"paired samples have {', '.join(map(str, sizes))} rows; give each row of one its partner in the others"
+        raise DataError(msg)
+    return Samples(parts, sizes, paired or len(parts) == 1)
+
+
+def _is_frame(part: Any) -> bool:
+    return nw.dependencies.is_into_dataframe(part) or nw.dependencies.is_into_series(part)
+
+
+def _rows_first(part: Any, axis: int, i: int) -> Any:
+    if _is_frame(part):
+        return part
+    try:
+        array = np.asarray(part)
+        return np.moveaxis(array, axis, 0)
+    except ValueError as error:
+        msg = f"sample {i} has no axis {axis} to draw rows from ({error}); give an array or a frame with rows"
+        raise DataError(msg) from error
+
+
+def _numbers(part: Any, name: str) -> NDArray[np.float64]:
+    if nw.dependencies.is_into_dataframe(part):
+        numbers = dense(read_rows(part)[0])
+    else:
+        try:
+            numbers = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"{name} does not hold numbers ({error}); encode it first, or give a callable that understands it"
+            raise DataError(msg) from error
+    if numbers.ndim > 2:
+        msg = f"{name} has {numbers.ndim} dimensions; give one column or a table"
+        raise DataError(msg)
+    astray = np.argwhere(~np.isfinite(numbers))
+    if len(astray):
+        value = numbers[tuple(astray[0])]
+        msg = f"{name} holds {value} at row {astray[0][0]}; drop the row or fill the value in"
+        raise DataError(msg)
+    return numbers.astype(np.float64, copy=False)
+
+
+class Called:
+    """Any callable of the samples, called on the rows of each resample in their old order."""
+
+    def __init__(
+        self, function: Callable[..., Any], samples: Samples, plan: Plan, vectorized: bool | None
+    ) -> None:
+        are_arrays = not any(_is_frame(part) for part in samples.parts)
+        if vectorized is None:
+            vectorized = are_arrays and _takes_axis(function)
+        elif vectorized and not are_arrays:
+            msg = "vectorized=True needs arrays, but a sample is a frame; set vectorized=False or give its numbers"
+            raise ParameterError(msg)
+        self._function = function
+        self._samples = samples
+        self._along_axis = vectorized
+        self._in_blocks = vectorized and plan.keeps_size
+
+    def __call__(self, counts: Counts) -> NDArray[np.float64]:
+        """Return what the callable returns for every resample."""
+        of_sample = self._samples.split(counts)
+        if self._in_blocks and len(np.unique(counts.sum(axis=1, dtype=np.int64))) == 1:
+            drawn = [drawn_rows(each).reshape(len(each), -1) for each in of_sample]
+            return self._numbers(self._value([*drawn]))
+        values = [
+            self._value([drawn_rows(row) for row in rows]) for rows in zip(*of_sample, strict=True)
+        ]
+        try:
+            return np.stack([self._numbers(value) for value in values])
+        except ValueError as error:
+            msg = f"the statistic has another shape in some resamples ({error}); return one shape always"
+            raise DataError(msg) from error
+
+    def _value(self, drawn: list[NDArray[np.int64]]) -> Any:
+        parts = [
+            take_rows(part, rows) for part, rows in zip(self._samples.parts, drawn, strict=True)
+        ]
+        if not self._along_axis:
+            return self._function(*parts)
+        rows_axis = drawn[0].ndim - 1
+        return self._function(*(np.moveaxis(part, rows_axis, -1) for part in parts), axis=-1)
+
+    def _numbers(self, value: Any) -> NDArray[np.float64]:
+        try:
+            return np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"the statistic returned {value!r:.80}, not a number or an array of them; return a number"
+            raise DataError(msg) from error
+
+
+def _takes_axis(function: Callable[..., Any]) -> bool:
+    try:
+        return "axis" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some compiled functions tell nothing about themselves
+        return False
+
+
+def drawn_rows(counts: Counts) -> NDArray[np.int64]:
+    """Return the rows drawn, resample after resample."""
+    rows = np.broadcast_to(np.arange(counts.shape[-1]), counts.shape)
+    return np.repeat(rows.reshape(-1), counts.reshape(-1))
+
+
+def take_rows(part: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of an array, a sparse matrix or a frame, of the same kind."""
+    if not _is_frame(part):
+        return part[rows]
+    frame = nw.from_native(part, eager_only=True, allow_series=True)
+    return frame[rows].to_native()
