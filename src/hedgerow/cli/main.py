@@ -55,13 +55,7 @@ cli.add_command(predict)
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    code = run(sys.argv[1:])
-    if code == _INTERRUPTED:
-        # Fits may still run in threads of the compiled core. To shut Python down under them would
-        # abort the process, so it leaves without shutting down; files are written whole or not.
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -96,7 +96,7 @@ def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -
         better,
         n_iter=first.n_iter + second.n_iter,
         solver=f"{first.solver}+{second.solver}",
-        status=better.status if better is second else second.status,
+        status=second.status,
         history=first.history + second.history,
     )
 

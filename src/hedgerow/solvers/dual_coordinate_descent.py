@@ -48,8 +48,10 @@ def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDesce
     is_free = problem.intercept == "free"
     rho = problem.rho
     if is_free:
-        # A multiplier that weighs about as much as a row's own norm converges fastest.
-        rho = float(np.mean(_core.row_sq_norms(problem.matrix, problem.n_threads))) or 1.0
+        # The multiplier settles fastest if it weighs as much as a row's own norm, and no less than
+        # the curvature that the dual has along the balance of the two classes.
+        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+        rho = float(np.mean(norms) + np.mean(curvature) / len(curvature)) or 1.0
     return _core.DualCoordinateDescent(
         problem.matrix, problem.y, problem.upper, curvature, rho, is_free, seed
     )
