@@ -33,6 +33,22 @@ void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
   self.set_alpha(as_span(alpha));
 }
 
+nb::tuple state(const DualCoordinateDescent& self) {
+  const auto state = self.state();
+  return nb::make_tuple(copy_array<double>(state.alpha), copy_array<double>(state.w), state.shift,
+                        state.label_alpha, state.n_swept, state.multiplier_due);
+}
+
+void restore(DualCoordinateDescent& self, Vector<const double> alpha, Vector<const double> w,
+             double shift, double label_alpha, std::int64_t n_swept, bool multiplier_due) {
+  require_length("alpha", alpha.size(), self.n_points(), kRow);
+  require_length("w", w.size(), static_cast<std::int64_t>(self.w().size()), "column of the matrix");
+  const auto values = [](const auto& array) {
+    return std::vector<double>(array.data(), array.data() + array.size());
+  };
+  self.restore({values(alpha), values(w), shift, label_alpha, n_swept, multiplier_due});
+}
+
 NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
   return copy_array<double>(self.alpha());
 }
@@ -77,6 +93,9 @@ void bind_solvers(nb::module_& module) {
       .def("run", &run, "n_sweeps"_a, "tolerance"_a,
            "Make up to n_sweeps sweeps; the number made and the violation of the last.")
       .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
+      .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
+      .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
+           "label_alpha"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
       .def_prop_ro("w", &copy_w, nb::rv_policy::move)
       .def_prop_ro("intercept", &DualCoordinateDescent::intercept);

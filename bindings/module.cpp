@@ -8,6 +8,7 @@ void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
+void bind_stop(nanobind::module_& module);     // StopToken
 void bind_machine(nanobind::module_& module);  // instruction sets, cores
 
 }  // namespace hedgerow::bindings
@@ -22,5 +23,6 @@ NB_MODULE(_core, module) {
   bind_solvers(module);
   bind_random(module);
   bind_resample(module);
+  bind_stop(module);
   bind_machine(module);
 }

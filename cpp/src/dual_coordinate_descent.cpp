@@ -7,6 +7,7 @@
 #include "hedgerow/algebra.hpp"
 #include "hedgerow/hot.hpp"
 #include "hedgerow/random.hpp"
+#include "hedgerow/stop.hpp"
 
 namespace hedgerow {
 
@@ -60,6 +61,19 @@ void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
   multiplier_due_ = false;
 }
 
+DualCoordinateDescent::State DualCoordinateDescent::state() const {
+  return {alpha(), w_, shift_, label_alpha_, n_swept_, multiplier_due_};
+}
+
+void DualCoordinateDescent::restore(const State& state) {
+  for (std::size_t i = 0; i < points_.size(); ++i) points_[i].alpha = state.alpha[i];
+  w_ = state.w;
+  shift_ = state.shift;
+  label_alpha_ = state.label_alpha;
+  n_swept_ = state.n_swept;
+  multiplier_due_ = state.multiplier_due;
+}
+
 std::vector<double> DualCoordinateDescent::alpha() const {
   std::vector<double> alpha(points_.size());
   std::transform(points_.begin(), points_.end(), alpha.begin(),
@@ -88,8 +102,8 @@ double DualCoordinateDescent::sweep() {
   Philox(seed_, static_cast<std::uint64_t>(n_swept_++)).shuffle(order_);
   DualSweep sweep{.points = points_.data(),
                   .w = w_.data(),
-                  .order = order_.data(),
-                  .n_order = static_cast<std::int64_t>(order_.size()),
+                  .order = nullptr,
+                  .n_order = 0,
                   .active = is_active_.data(),
                   .rho = rho_,
                   .shift = shift_,
@@ -102,10 +116,17 @@ double DualCoordinateDescent::sweep() {
   std::visit(
       [&](const auto& rows) {
         const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
-        loops.dual_sweep(rows, sweep);
+        const std::int64_t stretch = rows_with(kValuesBetweenChecks, rows);
+        const auto n_order = static_cast<std::int64_t>(order_.size());
+        for (std::int64_t begin = 0; begin < n_order; begin += stretch) {
+          check_stop();
+          sweep.order = order_.data() + begin;
+          sweep.n_order = std::min(stretch, n_order - begin);
+          loops.dual_sweep(rows, sweep);
+          label_alpha_ = sweep.label_alpha;  // w, alpha and this stay true together
+        }
       },
       matrix_);
-  label_alpha_ = sweep.label_alpha;
   multiplier_due_ = true;
   shrink_above_ = sweep.pg_max > 0.0 ? sweep.pg_max : kInfinity;
   shrink_below_ = sweep.pg_min < 0.0 ? sweep.pg_min : -kInfinity;

@@ -5,6 +5,7 @@
 
 #include "hedgerow/algebra.hpp"
 #include "hedgerow/parallel.hpp"
+#include "hedgerow/stop.hpp"
 #include "tiles.hpp"
 
 namespace hedgerow {
@@ -104,6 +105,7 @@ void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t bloc
   PackedRows packed(end);
   const auto add_run = [&](std::int64_t first, std::int64_t last, double sign) {
     for (std::int64_t s = first; s < last; s += kTileDepth) {
+      check_stop();
       const std::int64_t depth = std::min(kTileDepth, last - s);
       packed.pack(used, std::span(plan.selected).subspan(s, depth), v, constant);
       packed.add_product(sign, begin, end, out, plan.order);
@@ -118,9 +120,14 @@ template <class T, class I>
 void add_block(const SparseRows<T, I>& rows, const GramPlan& plan, std::int64_t block,
                std::int64_t, std::span<const double> v, double constant, double* out) {
   const SparseLoops<T, I>& loops = hot();
-  const std::int64_t begin = plan.blocks.begin(block);
-  loops.add_outer(rows, plan.selected.data() + begin, plan.blocks.end(block) - begin, v.data(),
-                  constant, out, plan.order);
+  // A value is multiplied with every other value of its row.
+  const std::int64_t stretch = rows_with(rows_with(kValuesBetweenChecks, rows), rows);
+  const std::int64_t last = plan.blocks.end(block);
+  for (std::int64_t s = plan.blocks.begin(block); s < last; s += stretch) {
+    check_stop();
+    loops.add_outer(rows, plan.selected.data() + s, std::min(stretch, last - s), v.data(),
+                    constant, out, plan.order);
+  }
 }
 
 /// out += the sum of the partial matrices, in order.

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include "hedgerow/stop.hpp"
+
 namespace hedgerow {
 namespace {
 
@@ -21,10 +23,12 @@ class Job {
   Job(std::int64_t n_tasks, const Body& body) : n_tasks_(n_tasks), body_(body) {}
 
   void work() noexcept {
+    const StopScope scope(token_);
     for (;;) {
       const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
       if (task >= n_tasks_) return;
       try {
+        check_stop();
         body_(task);
       } catch (...) {
         stop(std::current_exception());
@@ -46,6 +50,7 @@ class Job {
 
   const std::int64_t n_tasks_;
   const Body& body_;
+  const StopToken* token_ = current_stop_token();
   std::atomic<std::int64_t> next_{0};
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -132,7 +137,10 @@ Pool& process_pool() {
 }
 
 void run_serially(std::int64_t n_tasks, const Body& body) {
-  for (std::int64_t task = 0; task < n_tasks; ++task) body(task);
+  for (std::int64_t task = 0; task < n_tasks; ++task) {
+    check_stop();
+    body(task);
+  }
 }
 
 }  // namespace

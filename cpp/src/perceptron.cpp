@@ -1,6 +1,9 @@
 #include "hedgerow/solver/perceptron.hpp"
 
+#include <algorithm>
+
 #include "hedgerow/hot.hpp"
+#include "hedgerow/stop.hpp"
 
 namespace hedgerow {
 
@@ -10,22 +13,31 @@ std::vector<std::int64_t> perceptron_pass(const Matrix& matrix, std::span<const 
                                           bool fit_intercept, std::span<double> coef,
                                           double& intercept) {
   std::vector<std::int64_t> mistakes(order.size());
-  PerceptronPass pass{.y = y.data(),
-                      .weight = weight.data(),
-                      .order = order.data(),
-                      .n_order = static_cast<std::int64_t>(order.size()),
-                      .step = step,
-                      .fit_intercept = fit_intercept,
-                      .coef = coef.data(),
-                      .intercept = intercept,
-                      .mistakes = mistakes.data()};
-  const std::int64_t n_mistakes = std::visit(
+  const auto n_order = static_cast<std::int64_t>(order.size());
+  std::int64_t n_mistakes = 0;
+  const auto visit = [&](const auto& rows, std::int64_t begin, std::int64_t end) {
+    const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
+    PerceptronPass pass{.y = y.data(),
+                        .weight = weight.data(),
+                        .order = order.data() + begin,
+                        .n_order = end - begin,
+                        .step = step,
+                        .fit_intercept = fit_intercept,
+                        .coef = coef.data(),
+                        .intercept = intercept,
+                        .mistakes = mistakes.data() + n_mistakes};
+    const std::int64_t first = n_mistakes;
+    n_mistakes += loops.perceptron_pass(rows, pass);
+    for (std::int64_t m = first; m < n_mistakes; ++m) mistakes[m] += begin;
+    intercept = pass.intercept;
+  };
+  std::visit(
       [&](const auto& rows) {
-        const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
-        return loops.perceptron_pass(rows, pass);
+        const std::int64_t stretch = rows_with(kValuesBetweenChecks, rows);
+        for (std::int64_t begin = 0; begin < n_order && !stop_asked(); begin += stretch)
+          visit(rows, begin, std::min(begin + stretch, n_order));
       },
       matrix);
-  intercept = pass.intercept;
   mistakes.resize(static_cast<std::size_t>(n_mistakes));
   return mistakes;
 }

@@ -169,6 +169,20 @@ TEST(two_runs_continue_as_one_while_nothing_is_shrunk) {
   CHECK(twice.intercept() == once.intercept());
 }
 
+TEST(a_restored_solver_goes_on_to_the_last_bit) {
+  for (const Machine& machine : machines()) {
+    const Matrix matrix = machine.sample.formats()[0];
+    DualCoordinateDescent through = machine.solver(matrix), anew = machine.solver(matrix);
+    through.run(3, 0.0);
+    anew.restore(through.state());
+    through.run(4, 0.0);
+    anew.run(4, 0.0);
+    CHECK(through.alpha() == anew.alpha());
+    CHECK(std::ranges::equal(through.w(), anew.w()));
+    CHECK(through.intercept() == anew.intercept());
+  }
+}
+
 TEST(a_seed_gives_the_same_bits_again_and_another_seed_another_path) {
   const Machine machine = machines()[1];
   const Matrix matrix = machine.sample.formats()[2];

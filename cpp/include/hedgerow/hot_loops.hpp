@@ -24,7 +24,8 @@ struct DualPoint {
   double label;
 };
 
-/// One sweep over `order`; see solver/dual_coordinate_descent.hpp for the mathematics.
+/// One sweep over `order`, or a stretch of one; see solver/dual_coordinate_descent.hpp for the
+/// mathematics.
 struct DualSweep {
   DualPoint* points;
   double* w;
@@ -36,9 +37,9 @@ struct DualSweep {
   double label_alpha;    ///< sum of label * alpha, kept up to date
   double shrink_above;   ///< a row at 0 whose gradient is larger is shrunk
   double shrink_below;   ///< a row at its upper bound whose gradient is smaller is shrunk
-  double pg_max;         ///< out: largest projected gradient, at least 0
-  double pg_min;         ///< out: smallest projected gradient, at most 0
-  std::int64_t n_shrunk; ///< out
+  double pg_max;         ///< the largest projected gradient met so far, and 0
+  double pg_min;         ///< the smallest met so far, and 0
+  std::int64_t n_shrunk; ///< rows shrunk so far
 };
 
 /// One pass of the perceptron over `order`; see solver/perceptron.hpp.

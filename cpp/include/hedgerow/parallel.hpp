@@ -11,6 +11,7 @@ namespace hedgerow {
 /// Calls body(task) once for each task in [0, n_tasks), on at most n_threads threads including the
 /// caller's. The first exception thrown ends the loop and is rethrown here. If the pool is already
 /// at work (a nested call, or another caller), the tasks run one after the other in this thread.
+/// All work under the caller's stop token, which is asked before each task.
 void parallel_for(std::int64_t n_tasks, int n_threads,
                   const std::function<void(std::int64_t)>& body);
 

@@ -48,8 +48,7 @@ inline Projection project(const DualPoint& point, double gradient, const DualSwe
 
 template <class Rows>
 void dual_sweep(const Rows& rows, DualSweep& sweep) {
-  double pg_max = 0.0, pg_min = 0.0, label_alpha = sweep.label_alpha;
-  sweep.n_shrunk = 0;
+  double pg_max = sweep.pg_max, pg_min = sweep.pg_min, label_alpha = sweep.label_alpha;
   for (int64_t t = 0; t < sweep.n_order; ++t) {
     if (t + kVisitsAhead < sweep.n_order) {
       const int64_t ahead = sweep.order[t + kVisitsAhead];

@@ -37,6 +37,16 @@ class DualCoordinateDescent {
     double violation;  ///< of the last sweep; infinite if there was none
   };
 
+  /// All that a later run depends on, between runs.
+  struct State {
+    std::vector<double> alpha;
+    std::vector<double> w;
+    double shift;
+    double label_alpha;
+    std::int64_t n_swept;
+    bool multiplier_due;
+  };
+
   /// The matrix is viewed, not copied: its arrays must outlive this object.
   DualCoordinateDescent(const Matrix& matrix, std::span<const double> y,
                         std::span<const double> upper, std::span<const double> curvature,
@@ -48,6 +58,10 @@ class DualCoordinateDescent {
 
   /// Starts from a given alpha, 0 <= alpha <= upper; shift is kept.
   void set_alpha(std::span<const double> alpha);
+
+  /// Where it stands, and going on from there: the same runs follow, to the last bit.
+  State state() const;
+  void restore(const State& state);
 
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::vector<double> alpha() const;

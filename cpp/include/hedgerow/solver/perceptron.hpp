@@ -6,7 +6,8 @@
 //   coef += step weight_i y_i x_i,    intercept += step weight_i y_i (if it is fitted).
 //
 // Rows of weight 0 are passed over. Returned: the positions in `order` at which mistakes were made;
-// a pass without any shows that coef and intercept separate the rows visited.
+// a pass without any shows that coef and intercept separate the rows visited. If the thread's stop
+// token asks to stop, the rest of the rows is left unvisited; what is returned stays true.
 //
 // Novikoff (1962), "On convergence proofs on perceptrons": at most (R / margin)^2 mistakes, if the
 // rows lie within R of the origin (in the space with the constant feature) and can be separated.
