@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from hedgerow._engine import engine
     from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
     from hedgerow.certificates import Certificate, certify
     from hedgerow.errors import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         Perceptron,
         VotedPerceptron,
     )
+    from hedgerow.monitor import Event, watch
     from hedgerow.persist import load, save
     from hedgerow.problems import LinearProblem
     from hedgerow.resampling import (
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from hedgerow.solvers import Settings, Solution, solve
 
 _HOMES = {
+    "_engine": ["engine"],
     "auto": ["AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
     "certificates": ["Certificate", "certify"],
     "errors": [
@@ -85,6 +88,7 @@ _HOMES = {
         "Perceptron",
         "VotedPerceptron",
     ],
+    "monitor": ["Event", "watch"],
     "persist": ["load", "save"],
     "problems": ["LinearProblem"],
     "resampling": [

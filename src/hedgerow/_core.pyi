@@ -90,7 +90,7 @@ def multinomial_counts(
     seed: int, stream: int, size: int, n_resamples: int
 ) -> NDArray[np.uint8]: ...
 
-class Stopped(Exception): ...
+class Stopped(Exception): ...  # noqa: N818 - a wish that was granted, no error
 
 @final
 class StopToken:

@@ -14,6 +14,7 @@ from hedgerow.errors import ParameterError
 
 __all__ = [
     "Rule",
+    "check_max_time",
     "check_parameters",
     "check_seed",
     "generator_of",
@@ -84,6 +85,13 @@ def one_of(*choices: Any) -> Rule:
 def true_or_false(value: Any) -> str | None:
     """Allow booleans, also NumPy's."""
     return None if isinstance(value, bool | np.bool_) else "True or False"
+
+
+def check_max_time(max_time: Any) -> None:
+    """Refuse what is neither None nor a number of seconds."""
+    if max_time is not None and not (is_number(max_time) and max_time > 0):
+        msg = f"max_time={max_time!r} is no time; give a positive number of seconds, or None"
+        raise ParameterError(msg)
 
 
 def check_seed(random_state: Any) -> int:

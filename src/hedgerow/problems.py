@@ -19,7 +19,7 @@ __all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner"]
 
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
-Status = Literal["optimal", "max_iter", "stalled"]
+Status = Literal["optimal", "max_iter", "stalled", "interrupted", "time_limit", "stopped"]
 
 
 def inner(a: Vector, b: Vector) -> float:
@@ -161,7 +161,7 @@ class Solution:
         The primal point.
     alpha : ndarray
         The dual point.
-    status : {"optimal", "max_iter", "stalled"}
+    status : {"optimal", "max_iter", "stalled", "interrupted", "time_limit", "stopped"}
         Why the solver stopped, in its own opinion; a certificate is the proof.
     n_iter : int
         Its iterations: sweeps, rounds or steps.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ from hedgerow._validation import TrainingData, check_classification_data, check_
 from hedgerow.certificates import Certificate, certify, worst
 from hedgerow.errors import NotCertifiedWarning, ParameterError
 from hedgerow.losses import LOSSES, loss_by_name
+from hedgerow.monitor import CallbackSupport, current, monitored_fit
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
@@ -61,7 +63,7 @@ _RULES = {
     "certificate_",
     "certificates_",
 )
-class LinearSVC(ClassifierMixin, BaseEstimator):
+class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
@@ -107,6 +109,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         How to solve; "auto" picks by loss and shape, and ``solver_`` says what it picked.
     n_jobs : int or None, default=None
         Threads; None means all cores. The result does not depend on it.
+    max_time : float or None, default=None
+        Seconds that a fit may take, its certificate included; it then keeps the best it has.
 
     Attributes
     ----------
@@ -125,7 +129,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Iterations of the solver, the most over the binary problems.
     status_ : str
-        "optimal", or why the solver stopped before.
+        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
         The solver that ran.
     n_features_in_, feature_names_in_
@@ -161,6 +166,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         reg_lambda: float | None = None,
         solver: str = "auto",
         n_jobs: int | None = None,
+        max_time: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -178,7 +184,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.reg_lambda = reg_lambda
         self.solver = solver
         self.n_jobs = n_jobs
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine and certify it.
 
@@ -199,6 +207,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self._check()
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         problems = self._problems(data)
+        if len(problems) == 1:
+            current().model_at = partial(_model_at, classes=data.classes)
         results = self._solve(problems)
         self._keep(data, results)
         return self
@@ -250,12 +260,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def _solve(self, problems: list[LinearProblem]) -> list[tuple[Solution, Certificate]]:
         """Solve and certify every problem; several problems run side by side."""
         settings = Settings(float(self.tol), int(self.max_iter), check_seed(self.random_state))
-
-        def run(problem: LinearProblem) -> tuple[Solution, Certificate]:
-            solution = solve(problem, settings, self.solver)
-            return solution, certify(problem, solution, settings.tol)
-
-        return list(side_by_side(run, problems, check_n_threads(self.n_jobs)))
+        solve_one = partial(_solve_and_certify, settings=settings, solver=self.solver)
+        return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
 
     def _keep(self, data: TrainingData, results: list[tuple[Solution, Certificate]]) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""
@@ -271,8 +277,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
         if self.verbose:
             _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)
-        if not self.certificate_.is_certified:
-            advice = "raise max_iter or tol, lower C, or scale the features"
+        if not self.certificate_.is_certified and self.status_ != "interrupted":
+            more = "max_time" if self.status_ == "time_limit" else "max_iter"
+            advice = f"raise {more} or tol, lower C, or scale the features"
             warnings.warn(
                 f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning, 3
             )
@@ -282,3 +289,16 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _solve_and_certify(
+    problem: LinearProblem, settings: Settings, solver: str
+) -> tuple[Solution, Certificate]:
+    solution = solve(problem, settings, solver)
+    return solution, certify(problem, solution, settings.tol)
+
+
+def _model_at(point: tuple[NDArray[np.float64], float], classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the attributes with which a machine for two classes predicts."""
+    w, intercept = point
+    return {"coef_": w[None, :], "intercept_": np.array([intercept]), "classes_": classes}

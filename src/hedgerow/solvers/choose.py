@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hedgerow import _core
 from hedgerow.errors import ParameterError
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.dual_coordinate_descent import dual_coordinate_descent
@@ -63,11 +64,17 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
 def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
     """Run one solver; where numbers overflow the gap stays open, and the certificate says so."""
     progress = Progress(problem, settings, solver)
+    status: Status | None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
-            status = SOLVERS[solver](progress)
+            with progress.monitor.guard():
+                status = SOLVERS[solver](progress)
         except FloatingPointError:
             status = "stalled"
+        except _core.Stopped:
+            status = progress.monitor.reason
+            if progress.when_stopped is not None:
+                progress.when_stopped()
     return progress.solution(status)
 
 
@@ -87,7 +94,7 @@ def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -
     """Give coordinate descent a while, then hand over; return what came nearer to the optimum."""
     short = replace(settings, max_iter=min(FIRST_TRY, settings.max_iter))
     first = _run("dual_coordinate_descent", problem, short)
-    if first.status == "optimal" or settings.max_iter <= first.n_iter:
+    if first.status not in ("max_iter", "stalled") or settings.max_iter <= first.n_iter:
         return first
     rest = replace(settings, max_iter=settings.max_iter - first.n_iter)
     second = _run(second_order, problem, rest)

@@ -32,12 +32,14 @@ def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
     settings = progress.settings
     core = _core_solver(progress.problem, settings.seed)
+    progress.when_stopped = lambda: _offer(progress, core.alpha, core.intercept)
     burst = 1
     while progress.n_iter < settings.max_iter:
         burst = min(burst, settings.max_iter - progress.n_iter)
         sweeps, _ = core.run(burst, 0.0)
         progress.n_iter += sweeps
-        if _check(progress, core.alpha, core.intercept):
+        _offer(progress, core.alpha, core.intercept)
+        if progress.measure():
             break
         burst = min(2 * burst, LONGEST_BURST)
 
@@ -57,8 +59,8 @@ def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDesce
     )
 
 
-def _check(progress: Progress, alpha: Vector, intercept: float) -> bool:
-    """Measure the gap at w = combine(alpha) and the best intercept that is at hand."""
+def _offer(progress: Progress, alpha: Vector, intercept: float) -> None:
+    """Offer w = combine(alpha) with the best intercept that is at hand, and alpha."""
     problem = progress.problem
     w = problem.combine(alpha)
     scores = problem.scores(w, intercept)
@@ -67,4 +69,3 @@ def _check(progress: Progress, alpha: Vector, intercept: float) -> bool:
         scores, intercept = scores + (best - intercept), best
     progress.offer_primal(w, intercept, scores)
     progress.offer_dual(alpha)
-    return progress.measure()

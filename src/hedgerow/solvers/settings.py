@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.monitor import Monitor, current
 from hedgerow.problems import LinearProblem, Solution, Status
 
 __all__ = ["Progress", "Settings"]
@@ -15,6 +18,8 @@ Vector = NDArray[np.float64]
 
 ROUNDING = 1e-14
 """Relative difference of objectives that means nothing: of equal points the later one is taken."""
+PASSES_AFTERWARDS = 8
+"""Passes over the data that follow a solver: a last offer, and the certificate."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,14 @@ class Progress:
 
     The best primal point and the best dual point are kept apart: each bounds the optimum on its
     own, and their gap only ever shrinks. Both begin at zero, so that there always is a solution.
+    ``when_stopped``, if a solver sets it, offers what it has reached since its last offer.
     """
 
     problem: LinearProblem
     settings: Settings
     solver: str
+    monitor: Monitor = field(default_factory=current)
+    when_stopped: Callable[[], None] | None = None
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)
     primal: float = field(init=False, default=np.inf)
@@ -80,18 +88,31 @@ class Progress:
     def offer_dual(self, alpha: Vector) -> None:
         """Take in a dual point, after making it feasible."""
         feasible = self.problem.feasible(alpha)
+        began = time.monotonic()
         objective = self.problem.dual_objective(feasible)
+        self.monitor.reserve(PASSES_AFTERWARDS * (time.monotonic() - began))
         if objective >= self.dual - ROUNDING * abs(objective):
             self.dual, self.alpha = objective, feasible
 
     def measure(self) -> bool:
-        """Write the gap down; return whether it is within the tolerance."""
+        """Write the gap down and report it; return whether it is within the tolerance."""
         self.history.append((self.n_iter, self.primal, self.dual))
+        figures = {
+            "primal": self.primal,
+            "dual": self.dual,
+            "relative_gap": self.relative_gap,
+        }
+        point = (self.w, self.intercept)
+        self.monitor.report(self.n_iter, self.settings.max_iter, figures, point)
+        if not self.is_solved:
+            self.monitor.check()
         return self.is_solved
 
     def solution(self, status: Status | None = None) -> Solution:
         """Return the best points; without a status, "optimal" or "max_iter" by the gap."""
         reached: Status = "optimal" if self.is_solved else status or "max_iter"
+        if self.monitor.reason == "interrupted":
+            reached = "interrupted"
         return Solution(
             w=self.w,
             intercept=self.intercept,

@@ -1,0 +1,18 @@
+"""How a long task talks to the world: progress out; Ctrl-C, time limits and callbacks in."""
+
+from hedgerow.monitor.callbacks import CallbackSupport, member_of, monitored_fit
+from hedgerow.monitor.interrupts import raising_at_once
+from hedgerow.monitor.running import Event, Monitor, Reason, current, monitored, watch
+
+__all__ = [
+    "CallbackSupport",
+    "Event",
+    "Monitor",
+    "Reason",
+    "current",
+    "member_of",
+    "monitored",
+    "monitored_fit",
+    "raising_at_once",
+    "watch",
+]
