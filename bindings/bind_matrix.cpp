@@ -56,6 +56,15 @@ void bind_csr(nb::class_<OwnedMatrix>& matrix) {
 
 }  // namespace
 
+/// What dense() or csr() makes an equal matrix of.
+nb::tuple parts(const OwnedMatrix& self) {
+  const auto array = [&](std::size_t i) {
+    return nb::ndarray<nb::numpy, nb::ro>(self.owners[i]);
+  };
+  if (self.owners.size() == 1) return nb::make_tuple(array(0));
+  return nb::make_tuple(array(0), array(1), array(2), n_cols(self.view));
+}
+
 void bind_matrix(nb::module_& module) {
   nb::class_<OwnedMatrix> matrix(module, "Matrix", nb::is_final(),
                                  "Rows of data, dense or sparse; a view.");
@@ -65,6 +74,7 @@ void bind_matrix(nb::module_& module) {
   bind_csr<float, std::int64_t>(matrix);
   bind_csr<double, std::int32_t>(matrix);
   bind_csr<double, std::int64_t>(matrix);
+  matrix.def_prop_ro("parts", &parts, "The arrays it views, and n_cols if it is sparse.");
   matrix.def_prop_ro("shape", [](const OwnedMatrix& self) {
     return nb::make_tuple(n_rows(self.view), n_cols(self.view));
   });

@@ -4,7 +4,7 @@ A length that does not fit the matrix is a ``ValueError``, another type of array
 Results are the same bits for any ``n_threads``.
 """
 
-from typing import final, overload
+from typing import Any, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,10 @@ class Matrix:
     def csr(
         values: _Float32 | _Float64, indices: _Int64, indptr: _Int64, n_cols: int
     ) -> Matrix: ...
+    @property
+    def parts(
+        self,
+    ) -> tuple[NDArray[Any]] | tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]: ...
     @property
     def shape(self) -> tuple[int, int]: ...
 

@@ -141,9 +141,8 @@ class _Group(Generic[Result]):
 
     def keep(self, number: int, result: Result, part: Monitor) -> None:
         """Keep a result in the store, if it is whole."""
-        store = self.monitor.store
-        if self._key is not None and store is not None and part.reason is None:
-            store.keep(f"{self._key}/{number}", result, instead_of=part.keys)
+        if self._key is not None and part.reason is None:
+            self.monitor.keep(f"{self._key}/{number}", result, instead_of=part.keys)
 
 
 class Here:
@@ -213,11 +212,13 @@ class Joblib:
             yield from (group.result(number) for number in missing[n_done:])
 
     def _parallel(self, group: _Group[Result], missing: Sequence[int]) -> Iterator[Result]:
-        """Return joblib's results, each computed within its part of the time that is left."""
+        """Yield joblib's results, each computed within its part of the time that is left."""
         deadline = time.time() + group.monitor.time_left
         place_of_monitor = os.getpid(), id(group.monitor)
         _monitors[place_of_monitor] = group.monitor
-        parallel = joblib.Parallel(group.n_workers, backend=self.backend, return_as="generator")
+        backend = BACKENDS[self.backend]() if isinstance(self.backend, str) else self.backend
+        return_as = "generator" if backend.supports_return_generator else "list"
+        parallel = joblib.Parallel(group.n_workers, backend=backend, return_as=return_as)
         calls = (
             joblib.delayed(_run_elsewhere)(
                 group.task,
@@ -228,8 +229,7 @@ class Joblib:
             )
             for place, number in enumerate(missing)
         )
-        results: Iterator[Result] = parallel(calls)
-        return results
+        yield from parallel(calls)
 
 
 def _interruptible(results: Iterator[Result]) -> Iterator[Result]:

@@ -6,6 +6,7 @@ order, CSC, a dataframe's columns) or not float32 or float64.
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -161,6 +162,14 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def _matrix_of_parts(*parts: Any) -> _core.Matrix:
+    return _core.Matrix.dense(*parts) if len(parts) == 1 else _core.Matrix.csr(*parts)
+
+
+# A matrix goes to another process as the arrays it views.
+copyreg.pickle(_core.Matrix, lambda matrix: (_matrix_of_parts, matrix.parts))
 
 
 def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError:

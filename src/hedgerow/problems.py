@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._state import record
 from hedgerow.losses import Loss
 
 __all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner"]
@@ -151,6 +152,7 @@ class LinearProblem:
         return float(steps[first])
 
 
+@record
 @dataclass(frozen=True, eq=False)
 class Solution:
     """What a solver returns.

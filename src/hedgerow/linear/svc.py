@@ -28,7 +28,7 @@ from hedgerow._validation import TrainingData, check_classification_data, check_
 from hedgerow.certificates import Certificate, certify, worst
 from hedgerow.errors import NotCertifiedWarning, ParameterError
 from hedgerow.losses import LOSSES, loss_by_name
-from hedgerow.monitor import CallbackSupport, current, monitored_fit
+from hedgerow.monitor import FIT_FRAMES, CallbackSupport, current, monitored_fit
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
@@ -281,7 +281,9 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
             more = "max_time" if self.status_ == "time_limit" else "max_iter"
             advice = f"raise {more} or tol, lower C, or scale the features"
             warnings.warn(
-                f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning, 3
+                f"{self.certificate_} To close the gap, {advice}.",
+                NotCertifiedWarning,
+                3 + FIT_FRAMES,
             )
 
     def __sklearn_tags__(self) -> Any:

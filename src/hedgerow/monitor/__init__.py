@@ -1,15 +1,27 @@
 """How a long task talks to the world: progress out; Ctrl-C, time limits and callbacks in."""
 
-from hedgerow.monitor.callbacks import CallbackSupport, member_of, monitored_fit
+from hedgerow.monitor.callbacks import FIT_FRAMES, CallbackSupport, member_of, monitored_fit
 from hedgerow.monitor.interrupts import raising_at_once
-from hedgerow.monitor.running import Event, Monitor, Reason, current, monitored, watch
+from hedgerow.monitor.running import (
+    Event,
+    Monitor,
+    Reason,
+    Store,
+    current,
+    keeping_in,
+    monitored,
+    watch,
+)
 
 __all__ = [
+    "FIT_FRAMES",
     "CallbackSupport",
     "Event",
     "Monitor",
     "Reason",
+    "Store",
     "current",
+    "keeping_in",
     "member_of",
     "monitored",
     "monitored_fit",

@@ -31,6 +31,7 @@ __all__ = [
     "Reason",
     "Store",
     "current",
+    "keeping_in",
     "monitored",
     "watch",
 ]
@@ -217,11 +218,22 @@ class Monitor:
         """Leave a checkpoint, if there is where to and it is time to."""
         if self.store is None:
             return
+        self._own(key)
+        self.store.remember(key, state)
+
+    def keep(self, key: str, result: Any, *, instead_of: Collection[str]) -> None:
+        """Leave a result, if there is where to."""
+        if self.store is None:
+            return
+        self._own(key)
+        self.store.keep(key, result, instead_of=instead_of)
+
+    def _own(self, key: str) -> None:
+        """Note that this task and those around it have left something under the key."""
         holder: Monitor | None = self
         while holder is not None:
             holder.keys.add(key)
             holder = holder.parent
-        self.store.remember(key, state)
 
     def part(self, name: str, share: float = 1.0) -> Monitor:
         """Return the monitor of a part that may take a share of the time that is left."""
@@ -290,6 +302,13 @@ def watch(
         raise ParameterError(msg)
     listeners = () if report is None else (Plain(report),)
     with Monitor("", _current.get(), max_time, listeners):
+        yield
+
+
+@contextmanager
+def keeping_in(store: Store) -> Iterator[None]:
+    """Let the tasks of the block leave their checkpoints in a store."""
+    with Monitor("", _current.get(), store=store):
         yield
 
 

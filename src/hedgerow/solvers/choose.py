@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hedgerow import _core
+from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
+from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.dual_coordinate_descent import dual_coordinate_descent
 from hedgerow.solvers.interior_point import interior_point
@@ -62,8 +64,13 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
 
 
 def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
-    """Run one solver; where numbers overflow the gap stays open, and the certificate says so."""
-    progress = Progress(problem, settings, solver)
+    """Run one solver, or go on with it; where numbers overflow the gap stays open."""
+    monitor = current()
+    key = None if monitor.store is None else _key(solver, problem, settings)
+    known = None if key is None else monitor.recall(f"{key}/solution")
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    progress = Progress(problem, settings, solver, monitor, key)
     status: Status | None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
@@ -75,7 +82,16 @@ def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
             status = progress.monitor.reason
             if progress.when_stopped is not None:
                 progress.when_stopped()
-    return progress.solution(status)
+    solution = progress.solution(status)
+    if key is not None and monitor.reason is None:
+        monitor.keep(f"{key}/solution", solution, instead_of=[key])
+    return solution
+
+
+def _key(solver: str, problem: LinearProblem, settings: Settings) -> str:
+    """Name all that the solution depends on."""
+    numbers = (problem.matrix, problem.y, problem.weight, problem.intercept_scaling)
+    return fingerprint(solver, *numbers, problem.loss.name, problem.intercept, settings)
 
 
 def _automatic(problem: LinearProblem, settings: Settings) -> Solution:

@@ -34,7 +34,12 @@ def dual_coordinate_descent(progress: Progress) -> None:
     core = _core_solver(progress.problem, settings.seed)
     progress.when_stopped = lambda: _offer(progress, core.alpha, core.intercept)
     burst = 1
+    left = progress.resume()
+    if left is not None:
+        burst = left["burst"]
+        core.restore(*left["core"])
     while progress.n_iter < settings.max_iter:
+        progress.checkpoint(burst=burst, core=core.state)
         burst = min(burst, settings.max_iter - progress.n_iter)
         sweeps, _ = core.run(burst, 0.0)
         progress.n_iter += sweeps

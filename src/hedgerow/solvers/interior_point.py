@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._state import Json
 from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import finish_exactly, is_cheap
 from hedgerow.solvers.ridge_system import Direction, RidgeSystem, ridge_system
@@ -41,7 +42,18 @@ def interior_point(progress: Progress) -> Status | None:
     path = _Path(problem, ridge_system(problem))
     enough = min(settings.tol, DEEP) if is_cheap(problem) else settings.tol
     lowest, since = path.mu, 0
-    while path.gap(progress) > enough and progress.n_iter < settings.max_iter and since < PATIENCE:
+    left = progress.resume()
+    if left is not None:
+        lowest, since = left["lowest"], left["since"]
+        path.go_on_from(left["path"])
+    while True:
+        progress.checkpoint(lowest=lowest, since=since, path=path.state)
+        if (
+            path.gap(progress) <= enough
+            or progress.n_iter >= settings.max_iter
+            or since >= PATIENCE
+        ):
+            break
         path.advance()
         progress.n_iter += 1
         lowest, since = (path.mu, 0) if path.mu < 0.5 * lowest else (lowest, since + 1)
@@ -66,6 +78,17 @@ class _Path:
         self.kept = np.ones_like(self.point)
         self.mu = _mean_product(self.point)
         self.margins = system.margins()
+
+    def state(self) -> Json:
+        """Return all that the next rounds depend on."""
+        return {"point": self.point, "kept": self.kept, "primal": self.system.point()}
+
+    def go_on_from(self, state: Json) -> None:
+        """Stand where another path stood."""
+        self.point, self.kept = state["point"], state["kept"]
+        self.system.place(*state["primal"])
+        self.mu = _mean_product(self.point)
+        self.margins = self.system.margins()
 
     def gap(self, progress: Progress) -> float:
         """Offer this point, and return the relative gap reached so far."""

@@ -36,10 +36,15 @@ def newton(progress: Progress) -> Status | None:
     problem, settings = progress.problem, progress.settings
     system = ridge_system(problem)
     exact = is_cheap(problem)
-    margins = system.margins()
     counted = np.zeros(problem.shape[0], dtype=bool)
     length = 1.0
+    left = progress.resume()
+    if left is not None:
+        counted, length = left["counted"], left["length"]
+        system.place(*left["point"])
+    margins = system.margins()
     while progress.n_iter < settings.max_iter and length > 0.0 and not _has_stalled(progress):
+        progress.checkpoint(counted=counted, length=length, point=system.point)
         alpha = problem.loss.alpha_at(margins, problem.weight)
         progress.offer_primal(system.w, system.intercept, problem.y * margins)
         progress.offer_dual(alpha)

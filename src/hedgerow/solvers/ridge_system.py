@@ -50,6 +50,12 @@ class RidgeSystem(Protocol):
     def intercept(self) -> float:
         """The intercept b."""
 
+    def point(self) -> tuple[Vector, float]:
+        """Return the system's own coordinates of (w, b)."""
+
+    def place(self, point: Vector, intercept: float) -> None:
+        """Move to given coordinates."""
+
     def margins(self) -> Vector:
         """Return the functional margin of every row."""
 
@@ -98,8 +104,15 @@ class NarrowSystem:
         self.problem = problem
         scaling = {"free": 1.0, "penalized": problem.intercept_scaling, "none": 0.0}
         self.constant = scaling[problem.intercept]
-        self.w = np.zeros(problem.shape[1])
-        self.intercept = 0.0
+        self.place(np.zeros(problem.shape[1]), 0.0)
+
+    def point(self) -> tuple[Vector, float]:
+        """Return (w, b)."""
+        return self.w, self.intercept
+
+    def place(self, point: Vector, intercept: float) -> None:
+        """Move to a given (w, b)."""
+        self.w, self.intercept = point, intercept
 
     def margins(self) -> Vector:
         """Return the functional margin of every row."""
@@ -165,8 +178,15 @@ class WideSystem:
         self.problem = problem
         self.kernel = _core.row_gram(problem.matrix, problem.n_threads) + problem.rho
         self.view = _core.Matrix.dense(self.kernel)
-        self.beta = np.zeros(problem.shape[0])
-        self.free_intercept = 0.0
+        self.place(np.zeros(problem.shape[0]), 0.0)
+
+    def point(self) -> tuple[Vector, float]:
+        """Return beta and the intercept's own coordinate."""
+        return self.beta, self.free_intercept
+
+    def place(self, point: Vector, intercept: float) -> None:
+        """Move to given coordinates."""
+        self.beta, self.free_intercept = point, intercept
 
     @property
     def w(self) -> Vector:

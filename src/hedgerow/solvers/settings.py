@@ -5,16 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._state import Json
 from hedgerow.monitor import Monitor, current
 from hedgerow.problems import LinearProblem, Solution, Status
 
 __all__ = ["Progress", "Settings"]
 
 Vector = NDArray[np.float64]
+
+_KEPT = ("n_iter", "history", "primal", "dual", "w", "intercept", "alpha")
+"""The part of a progress that changes."""
 
 ROUNDING = 1e-14
 """Relative difference of objectives that means nothing: of equal points the later one is taken."""
@@ -47,13 +53,15 @@ class Progress:
 
     The best primal point and the best dual point are kept apart: each bounds the optimum on its
     own, and their gap only ever shrinks. Both begin at zero, so that there always is a solution.
-    ``when_stopped``, if a solver sets it, offers what it has reached since its last offer.
+    ``when_stopped``, if a solver sets it, offers what it has reached since its last offer. With a
+    ``key``, where the solver stands is left in the monitor's store, to go on from after a crash.
     """
 
     problem: LinearProblem
     settings: Settings
     solver: str
     monitor: Monitor = field(default_factory=current)
+    key: str | None = None
     when_stopped: Callable[[], None] | None = None
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)
@@ -107,6 +115,24 @@ class Progress:
         if not self.is_solved:
             self.monitor.check()
         return self.is_solved
+
+    def checkpoint(self, **state: Json | Callable[[], Json]) -> None:
+        """Leave where the solver stands, all that its next rounds depend on; callables are called."""
+        if self.key is not None:
+            self.monitor.remember(self.key, partial(self._standing, state))
+
+    def _standing(self, state: dict[str, Any]) -> Json:
+        now = {name: part() if callable(part) else part for name, part in state.items()}
+        return {name: getattr(self, name) for name in _KEPT} | {"state": now}
+
+    def resume(self) -> Json:
+        """Return the state that an earlier, broken-off run left, or None."""
+        left = None if self.key is None else self.monitor.recall(self.key)
+        if left is None:
+            return None
+        for name in _KEPT:
+            setattr(self, name, left[name])
+        return left["state"]
 
     def solution(self, status: Status | None = None) -> Solution:
         """Return the best points; without a status, "optimal" or "max_iter" by the gap."""

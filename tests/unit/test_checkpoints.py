@@ -1,0 +1,153 @@
+"""What was broken off goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hedgerow import LinearSVC
+from hedgerow._fingerprint import fingerprint
+from hedgerow.monitor import keeping_in
+
+pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.NotCertifiedWarning")  # 90 sweeps: few
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(300, 8))
+SIGNS = np.where(X[:, 0] + X[:, 1] + RNG.normal(size=300) > 0, 1, -1)
+CLASSES = np.digitize(X[:, 0] + 0.5 * RNG.normal(size=300), [-0.5, 0.5])
+
+
+class CrashError(Exception):
+    """The power is gone."""
+
+
+class Memory:
+    """A store that takes down every state, and ends the program after so many of them."""
+
+    def __init__(self, crash_after=None):
+        self.entries = {}
+        self.n_states = 0
+        self.crash_after = crash_after
+
+    def recall(self, key):
+        return self.entries.get(key)
+
+    def remember(self, key, state):
+        self.entries[key] = copy.deepcopy(state())
+        self.n_states += 1
+        if self.n_states == self.crash_after:
+            raise CrashError
+
+    def keep(self, key, result, *, instead_of):
+        for old in instead_of:
+            self.entries.pop(old, None)
+        self.entries[key] = result
+
+
+def machine(loss, solver, **settings):
+    return LinearSVC(loss=loss, solver=solver, random_state=3, n_jobs=1, max_iter=90, **settings)
+
+
+MACHINES = {
+    "interior point": (machine("hinge", "interior_point"), SIGNS),
+    "newton": (machine("squared_hinge", "newton", C=100.0), SIGNS),
+    "coordinate descent, free": (machine("hinge", "dual_coordinate_descent", tol=1e-6), SIGNS),
+    "coordinate descent, penalised": (
+        machine("squared_hinge", "dual_coordinate_descent", intercept="penalized", tol=1e-8),
+        SIGNS,
+    ),
+    "three classes": (machine("hinge", "dual_coordinate_descent"), CLASSES),
+}
+
+
+def numbers(model):
+    return [model.coef_, model.intercept_, model.alpha_, model.n_iter_, model.status_]
+
+
+def assert_same_bits(a, b):
+    for one, other in zip(numbers(a), numbers(b), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert a.certificates_ == b.certificates_
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_fit_broken_off_after_any_round_ends_with_the_same_bits(name, wide):
+    model, y = MACHINES[name]
+    rows, y = (sp.csr_array(X[:30] @ RNG.normal(size=(8, 60))), y[:30]) if wide else (X, y)
+    through = Memory()
+    with keeping_in(through):
+        expected = copy.deepcopy(model.fit(rows, y))
+    assert_same_bits(expected, copy.deepcopy(model).fit(rows, y))
+    for crash_after in {1, 2, through.n_states // 2, through.n_states} - {0}:
+        store = Memory(crash_after)
+        with pytest.raises(CrashError), keeping_in(store):
+            model.fit(rows, y)
+        store.crash_after = None
+        with keeping_in(store):
+            assert_same_bits(model.fit(rows, y), expected)
+        assert store.n_states <= through.n_states + 1  # it did not begin anew
+
+
+def test_a_finished_fit_is_not_done_again():
+    model, y = MACHINES["three classes"]
+    store = Memory()
+    with keeping_in(store):
+        model.fit(X, y)
+        n_states = store.n_states
+        model.fit(X, y)
+    assert store.n_states == n_states
+
+
+def test_other_data_and_other_settings_begin_anew():
+    store = Memory()
+    with keeping_in(store):
+        machine("hinge", "interior_point").fit(X, SIGNS)
+        n_entries = len(store.entries)
+        changed = X.copy()
+        changed[17, 3] = np.nextafter(changed[17, 3], 1)
+        machine("hinge", "interior_point").fit(changed, SIGNS)
+        machine("hinge", "interior_point", C=2.0).fit(X, SIGNS)
+        machine("hinge", "interior_point", tol=1e-3).fit(X, SIGNS)
+    assert len(store.entries) == 4 * n_entries
+
+
+def double(x):
+    return 2 * x
+
+
+def triple(x):
+    return 3 * x
+
+
+PARTS = [
+    None,
+    0,
+    0.0,
+    "0",
+    [0],
+    [[0]],
+    [0, 0],
+    {"a": 0},
+    double,
+    triple,
+    np.zeros(1),
+    np.zeros(1, dtype=np.int64),
+    np.zeros((1, 1)),
+    np.array(["0"], dtype=object),
+    sp.csr_array(np.zeros((1, 1))),
+    sp.csr_array(np.zeros((1, 2))),
+    LinearSVC(),
+    LinearSVC(C=2.0),
+]
+
+
+def test_fingerprints_differ_whenever_anything_does_and_only_then():
+    marks = [fingerprint(part) for part in PARTS]
+    assert len(set(marks)) == len(PARTS)
+    assert marks == [fingerprint(copy.deepcopy(part)) for part in PARTS]
+    assert fingerprint("a", "b") != fingerprint("ab")
+    assert fingerprint(["a"], "b") != fingerprint(["a", "b"])
