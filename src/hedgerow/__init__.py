@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         VotedPerceptron,
     )
     from hedgerow.monitor import Event, watch
-    from hedgerow.persist import load, save
+    from hedgerow.persist import checkpoint, load, save
     from hedgerow.problems import LinearProblem
     from hedgerow.resampling import (
         BootstrapResult,
@@ -89,7 +89,7 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "monitor": ["Event", "watch"],
-    "persist": ["load", "save"],
+    "persist": ["checkpoint", "load", "save"],
     "problems": ["LinearProblem"],
     "resampling": [
         "BootstrapResult",

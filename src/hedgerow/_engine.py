@@ -20,7 +20,7 @@ import joblib
 from joblib.parallel import BACKENDS, ParallelBackendBase, get_active_backend
 
 from hedgerow import _core
-from hedgerow._parameters import is_whole
+from hedgerow._parameters import thread_count
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import Monitor, current, raising_at_once
 
@@ -34,8 +34,9 @@ _thread = threading.local()
 
 def check_n_threads(n_jobs: Any) -> int:
     """Return how many threads to use: None is every core, or one where many fits run already."""
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        msg = f"n_jobs={n_jobs!r} is no number of threads; give a positive integer, -1 or None for all cores"
+    expected = thread_count(n_jobs)
+    if expected is not None:
+        msg = f"n_jobs={n_jobs!r} is no number of threads; give {expected}"
         raise ParameterError(msg)
     cores = _core.available_cores()
     if n_jobs is None:

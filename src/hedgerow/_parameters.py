@@ -14,14 +14,21 @@ from hedgerow.errors import ParameterError
 
 __all__ = [
     "Rule",
+    "any_number",
+    "any_of",
     "check_max_time",
     "check_parameters",
     "check_seed",
     "generator_of",
     "is_number",
     "is_whole",
+    "none",
     "one_of",
     "real_number",
+    "seed",
+    "short_text",
+    "thread_count",
+    "time_limit",
     "true_or_false",
     "whole_number",
 ]
@@ -63,6 +70,11 @@ def real_number(low: float, high: float = np.inf, *, open_low: bool = False) -> 
     return rule
 
 
+def any_number(value: Any) -> str | None:
+    """Allow real numbers, those that are not finite too."""
+    return None if is_number(value) else "a number"
+
+
 def whole_number(low: int) -> Rule:
     """Allow integers of at least ``low``."""
 
@@ -87,11 +99,52 @@ def true_or_false(value: Any) -> str | None:
     return None if isinstance(value, bool | np.bool_) else "True or False"
 
 
+def time_limit(value: Any) -> str | None:
+    """Allow what ``max_time`` may be."""
+    fine = value is None or (is_number(value) and value > 0)
+    return None if fine else "a positive number of seconds, or None"
+
+
 def check_max_time(max_time: Any) -> None:
-    """Refuse what is neither None nor a number of seconds."""
-    if max_time is not None and not (is_number(max_time) and max_time > 0):
-        msg = f"max_time={max_time!r} is no time; give a positive number of seconds, or None"
+    """Refuse what is no time limit."""
+    expected = time_limit(max_time)
+    if expected is not None:
+        msg = f"max_time={max_time!r} is no time limit; give {expected}"
         raise ParameterError(msg)
+
+
+def none(value: Any) -> str | None:
+    """Allow None."""
+    return None if value is None else "None"
+
+
+def any_of(*rules: Rule) -> Rule:
+    """Allow what any of the rules allows."""
+
+    def rule(value: Any) -> str | None:
+        expected = [rule(value) for rule in rules]
+        return None if None in expected else " or ".join(map(str, expected))
+
+    return rule
+
+
+def short_text(value: Any) -> str | None:
+    """Allow text that fits on a line."""
+    return (
+        None if isinstance(value, str) and len(value) <= 200 else "text of at most 200 characters"
+    )
+
+
+def thread_count(value: Any) -> str | None:
+    """Allow what ``n_jobs`` may be."""
+    fine = value is None or (is_whole(value) and value != 0)
+    return None if fine else "a positive integer, -1 or None for all cores"
+
+
+def seed(value: Any) -> str | None:
+    """Allow the values of ``random_state`` that can be written down."""
+    fine = value is None or (is_whole(value) and 0 <= value < 2**64)
+    return None if fine else "an integer between 0 and 2**64 - 1, or None"
 
 
 def check_seed(random_state: Any) -> int:

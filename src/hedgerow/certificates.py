@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.problems import LinearProblem, Solution
 
@@ -30,7 +31,14 @@ ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
 
 
-@record
+@record(
+    primal=any_number,
+    dual=any_number,
+    kkt_violation=any_number,
+    criterion=one_of("relative_gap", "kkt_violation"),
+    tolerance=real_number(0.0),
+    status=short_text,
+)
 @dataclass(frozen=True)
 class Certificate:
     """How far a solution can be from the best one.

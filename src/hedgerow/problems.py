@@ -152,7 +152,7 @@ class LinearProblem:
         return float(steps[first])
 
 
-@record
+@record()
 @dataclass(frozen=True, eq=False)
 class Solution:
     """What a solver returns.

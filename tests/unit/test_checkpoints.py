@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import hedgerow
 from hedgerow import LinearSVC
 from hedgerow._fingerprint import fingerprint
+from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.NotCertifiedWarning")  # 90 sweeps: few
@@ -22,6 +24,11 @@ CLASSES = np.digitize(X[:, 0] + 0.5 * RNG.normal(size=300), [-0.5, 0.5])
 
 class CrashError(Exception):
     """The power is gone."""
+
+
+def fit_and_crash(model):
+    model.fit(X, SIGNS)
+    raise CrashError
 
 
 class Memory:
@@ -151,3 +158,63 @@ def test_fingerprints_differ_whenever_anything_does_and_only_then():
     assert marks == [fingerprint(copy.deepcopy(part)) for part in PARTS]
     assert fingerprint("a", "b") != fingerprint("ab")
     assert fingerprint(["a"], "b") != fingerprint(["a", "b"])
+
+
+# ------------------------------------------------------------------------------------ the file
+
+
+def test_a_block_that_ends_well_leaves_no_file(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with hedgerow.checkpoint(path, every=0):
+        machine("hinge", "interior_point").fit(X, SIGNS)
+        assert path.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_block_that_ends_badly_leaves_what_it_had(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    model = machine("hinge", "interior_point")
+    with pytest.raises(CrashError), hedgerow.checkpoint(path):
+        fit_and_crash(model)
+    with hedgerow.checkpoint(path), hedgerow.watch(lambda _: pytest.fail("it was done already")):
+        assert_same_bits(machine("hinge", "interior_point").fit(X, SIGNS), model)
+
+
+def test_states_are_written_no_more_often_than_asked(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with hedgerow.checkpoint(path, every=3600):
+        machine("hinge", "interior_point").fit(X, SIGNS)
+        assert not path.exists()
+
+
+def test_a_model_is_no_checkpoint_and_a_checkpoint_no_model(tmp_path):
+    path = tmp_path / "file"
+    model = machine("hinge", "interior_point").fit(X, SIGNS)
+    hedgerow.save(model, path)
+    with pytest.raises(ModelFormatError, match="it is a model"), hedgerow.checkpoint(path):
+        pass
+    with pytest.raises(CrashError), hedgerow.checkpoint(path.with_name("other"), every=0):
+        fit_and_crash(model)
+    with pytest.raises(ModelFormatError, match="it is a checkpoint"):
+        hedgerow.load(path.with_name("other"))
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(CrashError), hedgerow.checkpoint(path, every=0):
+        fit_and_crash(machine("hinge", "interior_point"))
+    monkeypatch.setattr(hedgerow, "__version__", "9.0")
+    with (
+        pytest.raises(ModelFormatError, match="finish it with that version"),
+        hedgerow.checkpoint(path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("every", [-1, "often", None])
+def test_a_pause_that_is_none_is_refused(every, tmp_path):
+    with (
+        pytest.raises(ParameterError, match="every="),
+        hedgerow.checkpoint(tmp_path / "c", every=every),
+    ):
+        pass

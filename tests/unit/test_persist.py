@@ -18,7 +18,8 @@ from hedgerow._state import dump_state
 from hedgerow.auto import TableClassifier
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
 from hedgerow.linear import LinearSVC
-from hedgerow.persist import load, model_file, save
+from hedgerow.persist import load, read_state, save, write_state
+from tests.unit.forged_files import forge
 
 TABLE = {"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", None, "blau", "grün"]}
 LABELS = ["small", "small", "large", "large"]
@@ -100,18 +101,6 @@ def test_any_bytes_that_are_no_model_are_refused(tmp_path: Path, data: bytes) ->
         load(path)
 
 
-def forge(path: Path, state: object, **metadata: str) -> None:
-    """Write a file with a right digest around any state."""
-    text = state if isinstance(state, str) else json.dumps(state)
-    tags = {
-        "format": "hedgerow-model",
-        "format_version": "1",
-        "state": text,
-        "sha256": model_file._digest(text, {}),
-    }
-    path.write_bytes(safetensors.numpy.save({}, tags | metadata))
-
-
 @pytest.mark.parametrize(
     "state",
     [
@@ -134,35 +123,70 @@ def test_states_that_describe_no_model_are_refused(tmp_path: Path, state: object
 
 
 def test_a_newer_format_asks_for_an_upgrade(tmp_path: Path) -> None:
-    forge(tmp_path / "m.hedge", {}, format_version="2", hedgerow_version="9.1")
-    with pytest.raises(ModelFormatError, match=r"format 2 by Hedgerow 9\.1 .* upgrade Hedgerow"):
+    forge(tmp_path / "m.hedge", {}, format_version="3", hedgerow_version="9.1")
+    with pytest.raises(ModelFormatError, match=r"format 3 by Hedgerow 9\.1 .* upgrade Hedgerow"):
         load(tmp_path / "m.hedge")
 
 
 def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     path.write_bytes(safetensors.numpy.save({"w": np.zeros(2)}))
-    with pytest.raises(ModelFormatError, match=r"not written by hedgerow\.save"):
+    with pytest.raises(ModelFormatError, match="not written by Hedgerow"):
         load(path)
 
 
 def test_the_file_says_which_version_wrote_it(saved: Path) -> None:
     data = saved.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    assert header["__metadata__"]["format_version"] == "1"
+    assert header["__metadata__"]["format_version"] == "2"
     assert header["__metadata__"]["hedgerow_version"] == hedgerow.__version__
 
 
-def test_a_missing_model_is_an_access_error(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_an_access_error(tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match="cannot read"):
         load(tmp_path / "nope.hedge")
+    with pytest.raises(FileAccessError, match="cannot read"):
+        load(tmp_path)
+    with pytest.raises(FileAccessError, match="not a regular file"):
+        load("/dev/zero")
 
 
-def test_models_of_others_are_refused_by_name(tmp_path: Path) -> None:
-    for stranger in (SVC(), TableClassifier(SVC())):
-        with pytest.raises(ParameterError, match=r"cannot be saved: .*SVC"):
-            save(stranger, tmp_path / "m.hedge")
+def test_a_model_that_is_not_ours_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(
+        ParameterError, match=r"sklearn\.svm.*SVC cannot be saved: it is no model of"
+    ):
+        save(SVC(), tmp_path / "m.hedge")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+    fitted = LinearSVC().fit(np.eye(2), [0, 1])
+    fitted.coef_ = np.array([[np.nan, 0.0]])
+    for model, why in [
+        (fitted, "coef_ is .* must be finite"),
+        (LinearSVC(C=-1), "C=-1 is not allowed"),
+    ]:
+        with pytest.raises(ParameterError, match=why):
+            save(model, tmp_path / "m.hedge")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["model", "checkpoint"])
+def test_any_value_of_states_can_be_written_and_read(kind, tmp_path: Path) -> None:
+    model = LinearSVC().fit(np.eye(2), [0, 1])
+    value = {"round": 3, "w": (np.arange(6.0).reshape(2, 3), [None, "ü"]), "model": model}
+    write_state(tmp_path / "f", kind, value)
+    found = read_state(tmp_path / "f", kind)
+    assert state_of(found) == state_of(value)
+
+
+def test_a_file_is_read_as_what_it_is_and_nothing_else(tmp_path: Path) -> None:
+    write_state(tmp_path / "f", "checkpoint", LinearSVC())
+    with pytest.raises(ModelFormatError, match="cannot be loaded as a model: it is a checkpoint"):
+        load(tmp_path / "f")
+    write_state(tmp_path / "f", "model", {"not": "a model"})
+    with pytest.raises(ModelFormatError, match="it holds a dict and not a model"):
+        load(tmp_path / "f")
 
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(

@@ -11,17 +11,28 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from hedgerow import LinearSVC
+from hedgerow._parameters import short_text
 from hedgerow._state import StateError, dump_state, load_state, record, stateful
+from hedgerow._state.rules import instance_of, optional, several, size
 
 
-@record
+def anything(value):
+    return None
+
+
+@record(text=short_text, numbers=anything)
 @dataclass(frozen=True)
 class Note:
     text: str
     numbers: tuple[float, ...]
 
 
-@stateful("inner_", "notes_", "table_")
+@stateful(
+    inner_=instance_of(LinearSVC),
+    notes_=several(list, "notes", instance_of(Note)),
+    table_=anything,
+    n_features_in_=optional(size("features")),
+)
 class Outer(BaseEstimator):
     def __init__(self, inner=None, limit=np.inf):
         self.inner = inner

@@ -9,21 +9,34 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from hedgerow._parameters import check_parameters, one_of
+from hedgerow._parameters import Rule, check_parameters, one_of, true_or_false
 from hedgerow._rows import some
 from hedgerow._state import stateful
+from hedgerow._state.rules import flags, numbers, several, texts
 from hedgerow._validation import check_fitted
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
 from hedgerow.auto.matching import match_columns
 from hedgerow.errors import ParameterError
 
-__all__ = ["TableEncoder"]
+__all__ = ["RULES", "TableEncoder"]
 
 _SPARSE_WIDTH = 64
 _SPARSE_SHARE = 0.25
 
 
-@stateful("is_text_", "fill_", "center_", "spread_", "categories_", "scaling_", "sparse_output_")
+RULES: dict[str, Rule] = {"scale": one_of("auto", "standard", "maxabs", None)}
+
+
+@stateful(
+    RULES,
+    is_text_=flags("features", true="text columns", false="columns of numbers"),
+    fill_=numbers("columns of numbers"),
+    center_=numbers("columns of numbers"),
+    spread_=numbers("columns of numbers", low=0.0, open_low=True),
+    categories_=several(list, "text columns", texts("values[]")),
+    scaling_=one_of("standard", "maxabs", None),
+    sparse_output_=true_or_false,
+)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers and text into a matrix that a linear machine can use.
 
@@ -80,7 +93,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         TableEncoder
             Itself.
         """
-        check_parameters(self, {"scale": one_of("auto", "standard", "maxabs", None)})
+        check_parameters(self, RULES)
         columns = as_columns(X)
         self._remember(columns)
         self.scaling_ = self._choose_scaling(columns)

@@ -8,16 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from hedgerow._parameters import any_of, none, short_text, whole_number
 from hedgerow._state import stateful
+from hedgerow._state.rules import instance_of, labels
 from hedgerow._validation import check_fitted
-from hedgerow.auto.encoder import TableEncoder
+from hedgerow.auto.encoder import RULES, TableEncoder
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
 
 __all__ = ["TableClassifier"]
 
 
-@stateful("encoder_", "learner_", "classes_", "target_")
+def _classifier(value: Any) -> str | None:
+    """Allow None and whatever can be fitted and asked for labels."""
+    fine = value is None or (hasattr(value, "fit") and hasattr(value, "predict"))
+    return None if fine else "a classifier or None"
+
+
+@stateful(
+    RULES | {"learner": _classifier},
+    encoder_=instance_of(
+        TableEncoder,
+        features=lambda encoder: encoder.n_features_in_,
+        columns=lambda encoder: len(encoder.get_feature_names_out()),
+    ),
+    learner_=instance_of(
+        BaseEstimator,
+        columns=lambda learner: getattr(learner, "n_features_in_", None),
+        classes=lambda learner: len(learner.classes_),
+    ),
+    classes_=labels("classes"),
+    target_=any_of(none, short_text, whole_number(0)),
+)
 class TableClassifier(ClassifierMixin, BaseEstimator):
     """Encode a table and classify its rows.
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import check_parameters
+from hedgerow._parameters import check_parameters, real_number, short_text, whole_number
 from hedgerow._state import stateful
+from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import check_classification_data
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._rosenblatt import LinearLearner
@@ -60,15 +61,16 @@ class _AveragedLearner(LinearLearner):
 
 
 @stateful(
-    "coef_",
-    "intercept_",
-    "classes_",
-    "n_iter_",
-    "t_",
-    "status_",
-    "n_mistakes_",
-    "error_",
-    "error_history_",
+    RULES,
+    coef_=numbers("planes", "features"),
+    intercept_=numbers("planes"),
+    classes_=labels("classes", one_vs_rest="planes"),
+    n_iter_=whole_number(0),
+    t_=whole_number(1),
+    status_=short_text,
+    n_mistakes_=whole_number(0),
+    error_=real_number(0.0),
+    error_history_=numbers("passes", low=0.0),
 )
 class AveragedPerceptron(LinearPerceptronBase):
     """The mean of all planes a perceptron has had, each weighted by the visits it survived.

@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from hedgerow._parameters import Rule, check_parameters, one_of, real_number, whole_number
+from hedgerow._parameters import (
+    Rule,
+    check_parameters,
+    one_of,
+    real_number,
+    short_text,
+    whole_number,
+)
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
+from hedgerow._state.rules import labels, numbers, rows, whole_numbers
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_rows
 from hedgerow.errors import DataError
 from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
@@ -128,18 +136,19 @@ class _KernelLearner:
 
 
 @stateful(
-    "classes_",
-    "support_",
-    "support_vectors_",
-    "dual_coef_",
-    "intercept_",
-    "gamma_",
-    "n_iter_",
-    "t_",
-    "status_",
-    "n_mistakes_",
-    "error_",
-    "error_history_",
+    _RULES,
+    classes_=labels("classes", one_vs_rest="planes"),
+    support_=whole_numbers("support"),
+    support_vectors_=rows("support", "features"),
+    dual_coef_=numbers("planes", "support"),
+    intercept_=numbers("planes"),
+    gamma_=real_number(0.0),
+    n_iter_=whole_number(0),
+    t_=whole_number(1),
+    status_=short_text,
+    n_mistakes_=whole_number(0),
+    error_=real_number(0.0),
+    error_history_=numbers("passes", low=0.0),
 )
 class KernelPerceptron(PerceptronBase):
     """Rosenblatt's perceptron in the space of a kernel.

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow._parameters import Rule, check_parameters, real_number, true_or_false
+from hedgerow._parameters import (
+    Rule,
+    check_parameters,
+    real_number,
+    short_text,
+    true_or_false,
+    whole_number,
+)
 from hedgerow._state import stateful
+from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import TrainingData, check_batch, check_classification_data
 from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
@@ -47,15 +55,16 @@ _RULES: dict[str, Rule] = RULES | {
 
 
 @stateful(
-    "coef_",
-    "intercept_",
-    "classes_",
-    "n_iter_",
-    "t_",
-    "status_",
-    "n_mistakes_",
-    "error_",
-    "error_history_",
+    _RULES,
+    coef_=numbers("planes", "features"),
+    intercept_=numbers("planes"),
+    classes_=labels("classes", one_vs_rest="planes"),
+    n_iter_=whole_number(0),
+    t_=whole_number(1),
+    status_=short_text,
+    n_mistakes_=whole_number(0),
+    error_=real_number(0.0),
+    error_history_=numbers("passes", low=0.0),
 )
 class Perceptron(LinearPerceptronBase):
     """Rosenblatt's perceptron: a plane that moves by each mistake until it makes none.

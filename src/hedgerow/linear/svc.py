@@ -15,14 +15,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
+    any_of,
     check_parameters,
     check_seed,
+    none,
     one_of,
     real_number,
+    short_text,
     true_or_false,
     whole_number,
 )
 from hedgerow._state import stateful
+from hedgerow._state.rules import instance_of, labels, numbers, several
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_data
 from hedgerow.certificates import Certificate, certify, worst
@@ -53,15 +57,16 @@ _RULES = {
 
 
 @stateful(
-    "coef_",
-    "intercept_",
-    "classes_",
-    "alpha_",
-    "n_iter_",
-    "status_",
-    "solver_",
-    "certificate_",
-    "certificates_",
+    _RULES | {"reg_lambda": any_of(none, real_number(0, open_low=True))},
+    coef_=numbers("planes", "features"),
+    intercept_=numbers("planes"),
+    classes_=labels("classes", one_vs_rest="planes"),
+    alpha_=numbers("planes", "rows", low=0.0),
+    n_iter_=whole_number(0),
+    status_=short_text,
+    solver_=short_text,
+    certificate_=instance_of(Certificate),
+    certificates_=several(tuple, "planes", instance_of(Certificate)),
 )
 class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     r"""Linear support vector classifier whose fit ends with a certificate.

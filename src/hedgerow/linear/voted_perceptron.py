@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_parameters
+from hedgerow._parameters import check_parameters, real_number, short_text, whole_number
 from hedgerow._rows import dense
 from hedgerow._state import stateful
+from hedgerow._state.rules import labels, numbers, rows, several, whole_numbers
 from hedgerow._validation import (
     TrainingData,
     check_classification_data,
@@ -56,18 +57,19 @@ class _VotedLearner(LinearLearner):
 
 
 @stateful(
-    "classes_",
-    "support_",
-    "support_vectors_",
-    "steps_",
-    "mistakes_",
-    "survivals_",
-    "n_iter_",
-    "t_",
-    "status_",
-    "n_mistakes_",
-    "error_",
-    "error_history_",
+    RULES,
+    classes_=labels("classes", one_vs_rest="planes"),
+    support_=whole_numbers("support"),
+    support_vectors_=rows("support", "features"),
+    steps_=numbers("planes", "support"),
+    mistakes_=several(list, "planes", whole_numbers("mistakes[]", below="support")),
+    survivals_=several(list, "planes", whole_numbers("mistakes[]", low=1)),
+    n_iter_=whole_number(0),
+    t_=whole_number(1),
+    status_=short_text,
+    n_mistakes_=whole_number(0),
+    error_=real_number(0.0),
+    error_history_=numbers("passes", low=0.0),
 )
 class VotedPerceptron(LinearPerceptronBase):
     """All planes a perceptron has had, each with as many votes as visits it survived.

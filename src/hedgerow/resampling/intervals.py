@@ -8,14 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from hedgerow._parameters import generator_of
+from hedgerow._parameters import any_number, generator_of, one_of, real_number, whole_number
 from hedgerow._state import record
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["Interval", "accuracy_interval"]
 
 
-@record
+@record(
+    estimate=any_number,
+    low=any_number,
+    high=any_number,
+    confidence_level=real_number(0.0, 1.0),
+    n=whole_number(1),
+    method=one_of("bootstrap", "exact"),
+)
 @dataclass(frozen=True)
 class Interval:
     """An estimate and the interval around it.

@@ -1,0 +1,79 @@
+"""Write the model files of this version: ``python -m tests.models.write``.
+
+Each release keeps a folder here with one small file for every public estimator, and
+``expected.json`` with inputs and what the models make of them. A folder that exists is never
+written again: what an earlier version wrote is what later ones must be able to load. ``format-1``
+is what the code before the first release wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+import hedgerow
+
+HERE = Path(__file__).parent
+METHODS = ("predict", "decision_function", "transform")
+
+POINTS = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 2.0], [4.0, 3.5], [5.0, 1.0], [6.0, 6.0]]
+TWO = ["no", "no", "no", "yes", "yes", "yes", "yes"]
+THREE = [0, 0, 1, 2, 2, 1, 2]
+NEW_POINTS = [[0.5, 0.5], [2.5, 1.5], [5.5, 4.0], [3.0, -1.0]]
+TABLE = {"size": [1.0, 2.0, None, 9.0, 7.5], "colour": ["red", None, "blau", "grün", "red"]}
+KINDS = ["small", "small", "large", "large", "large"]
+NEW_TABLE = {"size": [0.0, None, 8.0], "colour": ["red", "grün", "violet"]}
+
+
+def on_points(model: Any, y: list[Any]) -> tuple[Any, Any]:
+    """Return the model fitted on the points, and other points to ask it about."""
+    return model.fit(np.array(POINTS), np.array(y)), NEW_POINTS
+
+
+def on_table(model: Any) -> tuple[Any, Any]:
+    """Return the model fitted on the table, and another table to ask it about."""
+    return model.fit(TABLE, KINDS), NEW_TABLE
+
+
+MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "LinearSVC": lambda: on_points(hedgerow.LinearSVC(C=0.5, loss="hinge"), TWO),
+    "LinearSVC-three": lambda: on_points(hedgerow.LinearSVC(), THREE),
+    "Perceptron": lambda: on_points(hedgerow.Perceptron(), TWO),
+    "AveragedPerceptron": lambda: on_points(hedgerow.AveragedPerceptron(tol=None), TWO),
+    "VotedPerceptron": lambda: on_points(hedgerow.VotedPerceptron(max_iter=99, tol=None), TWO),
+    "KernelPerceptron": lambda: on_points(hedgerow.KernelPerceptron(gamma=0.5, tol=None), THREE),
+    "TableEncoder": lambda: on_table(hedgerow.TableEncoder()),
+    "TableClassifier": lambda: on_table(hedgerow.TableClassifier(hedgerow.LinearSVC(C=2.0))),
+    "TableClassifier-foreign": lambda: on_table(hedgerow.TableClassifier(LogisticRegression())),
+}
+
+
+def answers(model: Any, inputs: Any) -> dict[str, Any]:
+    """Return what the model says of the inputs, by method."""
+    methods = [name for name in METHODS if hasattr(model, name)]
+    return {name: getattr(model, name)(inputs).tolist() for name in methods}
+
+
+def write(folder: Path) -> None:
+    """Write every model and what is expected of it into a new folder."""
+    folder.mkdir(parents=True, exist_ok=False)
+    expected = {}
+    for name, make in MODELS.items():
+        model, inputs = make()
+        hedgerow.save(model, folder / f"{name}.hedge")
+        expected[name] = {"inputs": inputs, **answers(model, inputs)}
+    text = json.dumps(expected, indent=1, ensure_ascii=False)
+    (folder / "expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    target = HERE / hedgerow.__version__
+    if target.exists():
+        sys.exit(f"{target} exists: files of a version are written once; raise the version first")
+    write(target)

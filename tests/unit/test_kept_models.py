@@ -1,0 +1,55 @@
+"""Files of every released version load, and predict as they did when they were written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hedgerow
+from tests.models.write import HERE, METHODS, MODELS, answers, write
+
+FILES = sorted(HERE.glob("*/*.hedge"))
+RTOL = 1e-12
+"""Scores are sums of a few products of moderate size; instruction sets may add them differently."""
+
+
+def test_this_version_and_the_oldest_format_are_kept():
+    kept = {file.parent.name for file in FILES}
+    assert {"format-1", hedgerow.__version__} <= kept
+    assert {file.stem for file in FILES if file.parent.name == hedgerow.__version__} == set(MODELS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_kept_model_loads_and_predicts_as_recorded(file: Path):
+    model = hedgerow.load(file)
+    expected = json.loads((file.parent / "expected.json").read_text(encoding="utf-8"))[file.stem]
+    found = answers(model, expected["inputs"])
+    assert set(found) == set(expected) & set(METHODS)
+    for method, values in found.items():
+        if method == "predict":
+            assert values == expected[method]
+        else:
+            np.testing.assert_allclose(values, expected[method], rtol=RTOL, atol=RTOL)
+
+
+def test_the_files_are_small():
+    assert sum(file.stat().st_size for file in FILES) < 100_000
+
+
+def test_files_are_written_once(tmp_path: Path):
+    write(tmp_path / "new")
+    assert {file.stem for file in (tmp_path / "new").glob("*.hedge")} == set(MODELS)
+    with pytest.raises(FileExistsError):
+        write(tmp_path / "new")
+    command = [sys.executable, "-m", "tests.models.write"]
+    before = {file: file.read_bytes() for file in FILES}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.parents[1])
+    assert run.returncode == 1
+    assert "raise the version first" in run.stderr
+    assert {file: file.read_bytes() for file in FILES} == before
