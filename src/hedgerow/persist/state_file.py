@@ -115,7 +115,11 @@ def read_state(path: str | Path, kind: Kind) -> Any:
 def damaged(path: str | Path, kind: Kind, why: str) -> ModelFormatError:
     """Return the error of a file that is not what it should be."""
     remedy = f"copy it again or save the {kind} anew"
-    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {why}; {remedy}")
+    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {_one_line(why)}; {remedy}")
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())
 
 
 # ---------------------------------------------------------------------------------------- write
@@ -128,7 +132,7 @@ def _describe(kind: Kind, value: Any) -> tuple[dict[str, str], Arrays]:
         text = json.dumps(state, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         text.encode()
     except (StateError, TypeError, ValueError, RecursionError) as error:
-        msg = f"this {type(value).__name__} cannot be saved: {error}"
+        msg = f"this {type(value).__name__} cannot be saved: {_one_line(error)}"
         raise ParameterError(msg) from error
     metadata = {
         "format": f"hedgerow-{kind}",
