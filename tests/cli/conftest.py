@@ -26,9 +26,10 @@ class Outcome:
 
 
 @pytest.fixture
-def hedgerow(capsys, monkeypatch) -> Callable[..., Outcome]:
-    """Run the command line in this process, as if its output were piped at 80 columns."""
+def hedgerow(capsys, monkeypatch, tmp_path: Path) -> Callable[..., Outcome]:
+    """Run the command line in this process and the test's folder, as if piped at 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
 
     def call(*arguments: object) -> Outcome:
         capsys.readouterr()

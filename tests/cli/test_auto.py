@@ -15,7 +15,7 @@ from tests.cli.conftest import table_text
 
 
 def test_the_report_tells_the_whole_story_within_80_columns(hedgerow, table: Path) -> None:
-    outcome = hedgerow("auto", table, "--target", "kind", "--Cs", "0.1,1,10")
+    outcome = hedgerow("auto", table.name, "--target", "kind", "--Cs", "0.1,1,10")
     assert outcome.code == 0
     assert outcome.err == ""
     lines = outcome.out.splitlines()
@@ -30,7 +30,7 @@ def test_the_report_tells_the_whole_story_within_80_columns(hedgerow, table: Pat
     assert "Kept apart for the test: 20 rows; 60 to learn from." in words
     assert "of 20 unseen rows are predicted right; 95 % interval" in words
     assert "Certified:" in words
-    assert "Not saved; add --model FILE.hedge" in words
+    assert "Not saved; add --save FILE.hedge" in words
 
 
 def test_the_chosen_value_is_marked_and_drawn(hedgerow, table: Path) -> None:
@@ -44,7 +44,7 @@ def test_the_chosen_value_is_marked_and_drawn(hedgerow, table: Path) -> None:
 
 def test_json_is_one_object_with_everything(hedgerow, table: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.hedge"
-    outcome = hedgerow("auto", table, "--target", "kind", "--Cs", "1", "--json", "--model", path)
+    outcome = hedgerow("auto", table, "--target", "kind", "--Cs", "1", "--json", "--save", path)
     result = outcome.json
     assert result["target"] == "kind"
     assert result["model"] == str(path)

@@ -16,6 +16,7 @@ import hedgerow as package
 from hedgerow.cli import main
 
 COMMAND = [sys.executable, "-c", "from hedgerow.cli.main import main; main()"]
+VERBS = ("auto", "train", "predict", "evaluate", "describe")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -24,9 +25,9 @@ def test_help_and_version_are_there(hedgerow) -> None:
     front = hedgerow("--help")
     assert front.code == 0
     assert front.out == hedgerow("-h").out == hedgerow().out
-    places = [front.out.index(f" {verb} ") for verb in ("auto", "train", "predict")]
+    places = [front.out.index(f" {verb} ") for verb in VERBS]
     assert places == sorted(places)
-    for verb in ("auto", "train", "predict"):
+    for verb in VERBS:
         page = hedgerow(verb, "--help").out
         assert "Examples:" in page
         assert max(map(len, page.splitlines())) <= 80
@@ -47,7 +48,7 @@ def test_help_and_version_are_there(hedgerow) -> None:
         (["auto", "{table}", "--target", "kind", "--seed", "-1"], "random_state=-1 is not"),
         (["auto", "{folder}", "--target", "kind"], "it is a folder"),
         (["auto", "{folder}/no.csv", "--target", "kind"], "there is no such file"),
-        (["train", "{table}", "--target", "kind"], "missing option '--model'"),
+        (["train", "{table}", "--target", "kind"], "missing option '--save' / '--model'"),
         (
             ["train", "{table}", "--target", "kind", "--model", "{folder}/x/m"],
             "no place for a file",
@@ -62,6 +63,17 @@ def test_help_and_version_are_there(hedgerow) -> None:
         ),
         (["predict", "{table}", "{table}"], "cannot be loaded as a model"),
         (["predict", "{folder}/no.hedge", "{table}"], "cannot read"),
+        (["predict", "{table}"], "a MODEL and a TABLE are needed, and '"),
+        (["evaluate"], "a MODEL and a TABLE are needed, and neither is given"),
+        (["evaluate", "a", "b", "--load", "c"], "given by its place and by --load; give it once"),
+        (["evaluate", "{table}", "{table}"], "cannot be loaded as a model"),
+        (["evaluate", "a", "b", "--metrics", "a,,b"], "is no list of names such as"),
+        (["describe"], "give either a FILE or --load"),
+        (["describe", "{folder}"], "it is a folder"),
+        (["describe", "{folder}/no.hedge"], "there is no such file"),
+        (["describe", "--load", "{table}"], "cannot be loaded as a model"),
+        (["describe", "{table}", "--target", "x"], "no column 'x'; choose the target among"),
+        (["describe", "{table}", "--top", "0"], "0 is not in the range"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -116,9 +128,10 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch) -> None:
         main.run(["auto"])
 
 
-def test_help_does_not_wait_for_scikit_learn() -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_does_not_wait_for_scikit_learn(verb: str) -> None:
     code = (
-        "import sys; from hedgerow.cli.main import run; run(['auto', '--help']); "
+        f"import sys; from hedgerow.cli.main import run; run(['{verb}', '--help']); "
         "sys.exit('sklearn' in sys.modules or 'numpy' in sys.modules)"
     )
     assert (

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.auto import TableClassifier
 from hedgerow.io import read_table
 from hedgerow.linear import LinearSVC
-from hedgerow.persist import load, save
+from hedgerow.persist import load
 
 
 def test_train_fits_what_python_would_fit(hedgerow, table: Path, tmp_path: Path) -> None:
@@ -36,6 +36,16 @@ def test_train_fits_what_python_would_fit(hedgerow, table: Path, tmp_path: Path)
     assert load(path).learner_.coef_.tolist() == expected.learner_.coef_.tolist()
     labels = [line.split()[0] for line in outcome.out.splitlines() if line[:1].strip()]
     assert labels == ["Table", "Fit", "Proof", "Model"]
+
+
+def test_save_and_its_older_spelling_model_save_the_same_model(
+    hedgerow, table: Path, tmp_path: Path
+) -> None:
+    for option, name in (("--save", "a.hedge"), ("--model", "b.hedge")):
+        arguments = ("train", table, "--target", "kind", option, tmp_path / name)
+        assert hedgerow(*arguments).code == 0
+    first, second = load(tmp_path / "a.hedge"), load(tmp_path / "b.hedge")
+    assert first.learner_.coef_.tolist() == second.learner_.coef_.tolist()
 
 
 def test_train_without_an_intercept_has_none(hedgerow, table: Path, tmp_path: Path) -> None:
@@ -171,10 +181,3 @@ def test_a_narrower_libsvm_file_is_predicted_and_dummy_labels_are_not_judged(
     assert outcome.out.split() == ["1", "2"]
     assert "right" not in outcome.err
     assert "right" in hedgerow("predict", model, train).err
-
-
-def test_a_model_of_matrices_is_refused_with_what_to_use(hedgerow, table: Path, tmp_path) -> None:
-    save(LinearSVC().fit([[0.0], [1.0]], [0, 1]), tmp_path / "m.hedge")
-    outcome = hedgerow("predict", tmp_path / "m.hedge", table)
-    assert outcome.code == 2
-    assert "holds a LinearSVC, which takes matrices" in outcome.err

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, matthews_corrcoef
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from hedgerow import LinearSVC
+from hedgerow import LinearSVC, TableClassifier
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.evaluation import compare, evaluate
 from hedgerow.evaluation.metrics import Answers, joint_metrics
@@ -189,3 +189,17 @@ def test_what_cannot_be_judged_is_said_in_a_sentence(cancer):
         evaluate(model, X[rare], y[rare], metrics="roc_auc", random_state=0)
     with pytest.raises(ParameterError, match="'f1' was not computed; there are 'accuracy'"):
         evaluate(model, X, y, metrics="accuracy", random_state=0)["f1"]
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "neg_log_loss"])
+def test_a_metric_of_scores_is_refused_where_there_are_none(cancer, metric):
+    _, tree, X, y = cancer
+    model = TableClassifier(tree).fit(X, y)
+    with pytest.raises(ParameterError, match=f"'{metric}' does not fit this model"):
+        evaluate(model, X, y, metrics=metric)
+
+
+def test_a_metric_of_two_classes_is_refused_for_three():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ParameterError, match=r"'f1' does not fit .* take another"):
+        evaluate(LinearSVC().fit(X, y), X, y, metrics="f1")

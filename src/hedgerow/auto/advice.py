@@ -10,7 +10,7 @@ from hedgerow.auto.judge import HeldOutReport
 from hedgerow.auto.profile import Profile
 from hedgerow.certificates import Certificate
 
-__all__ = ["Evidence", "Hint", "advise"]
+__all__ = ["Evidence", "Hint", "advise", "advise_on_table"]
 
 _OVERFIT = 0.05
 _UNDERFIT = 0.85
@@ -53,6 +53,12 @@ def advise(evidence: Evidence) -> tuple[Hint, ...]:
     return tuple(hint for hint in hints if hint.sentence)
 
 
+def advise_on_table(profile: Profile) -> tuple[Hint, ...]:
+    """Return the hints that a table alone gives rise to, before any model."""
+    hints = [Hint(name, rule(profile)) for name, rule in _TABLE_RULES.items()]
+    return tuple(hint for hint in hints if hint.sentence)
+
+
 def _not_certified(seen: Evidence) -> str:
     if seen.certificate.is_certified:
         return ""
@@ -68,25 +74,25 @@ def _no_better_than_baseline(seen: Evidence) -> str:
     )
 
 
-def _row_numbers(seen: Evidence) -> str:
+def _row_numbers(profile: Profile) -> str:
     return _about(
-        seen.profile.row_numbers,
+        profile.row_numbers,
         "only counts the rows",
         "remove it, because it can leak the order of the file",
     )
 
 
-def _identifiers(seen: Evidence) -> str:
+def _identifiers(profile: Profile) -> str:
     return _about(
-        seen.profile.identifiers,
+        profile.identifiers,
         "has nearly as many texts as rows",
         "remove it if it only names the row, and write numbers with a decimal point",
     )
 
 
-def _mostly_missing(seen: Evidence) -> str:
+def _mostly_missing(profile: Profile) -> str:
     return _about(
-        seen.profile.mostly_missing,
+        profile.mostly_missing,
         "is missing in more than half of the rows",
         "remove it or find its values",
     )
@@ -123,8 +129,8 @@ def _unbalanced(seen: Evidence) -> str:
     )
 
 
-def _rare_classes(seen: Evidence) -> str:
-    rare = [repr(label) for label, count in seen.profile.classes.items() if count < _FEW_ROWS]
+def _rare_classes(profile: Profile) -> str:
+    rare = [repr(label) for label, count in profile.classes.items() if count < _FEW_ROWS]
     if not rare:
         return ""
     return (
@@ -155,16 +161,23 @@ def _few_test_rows(seen: Evidence) -> str:
     )
 
 
-_RULES: dict[str, Callable[[Evidence], str]] = {
-    "not_certified": _not_certified,
-    "no_better_than_baseline": _no_better_than_baseline,
+_TABLE_RULES: dict[str, Callable[[Profile], str]] = {
     "row_numbers": _row_numbers,
     "identifiers": _identifiers,
     "mostly_missing": _mostly_missing,
+    "rare_classes": _rare_classes,
+}
+
+_RULES: dict[str, Callable[[Evidence], str]] = {
+    "not_certified": _not_certified,
+    "no_better_than_baseline": _no_better_than_baseline,
+    "row_numbers": lambda seen: _row_numbers(seen.profile),
+    "identifiers": lambda seen: _identifiers(seen.profile),
+    "mostly_missing": lambda seen: _mostly_missing(seen.profile),
     "overfit": _overfit,
     "too_simple": _too_simple,
     "unbalanced": _unbalanced,
-    "rare_classes": _rare_classes,
+    "rare_classes": lambda seen: _rare_classes(seen.profile),
     "c_at_edge": _c_at_edge,
     "few_test_rows": _few_test_rows,
 }

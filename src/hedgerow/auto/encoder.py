@@ -15,7 +15,7 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import flags, numbers, several, texts
 from hedgerow._validation import check_fitted
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
-from hedgerow.auto.matching import match_columns
+from hedgerow.auto.matching import match_columns, unused_note
 from hedgerow.errors import ParameterError
 
 __all__ = ["RULES", "TableEncoder"]
@@ -151,7 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         labels = [matched.label(int(j)) for j in np.flatnonzero(self.is_text_)]
         parts = zip(labels, matched.texts, self.categories_, strict=True)
         unseen = [_unseen_note(label, text, known) for label, text, known in parts]
-        return tuple(note for note in (_extra_note(columns, matched), *unseen) if note)
+        return tuple(note for note in (unused_note(columns, matched), *unseen) if note)
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse input, text and missing values are welcome."""
@@ -264,12 +264,3 @@ def _unseen_note(label: str, text: NDArray[np.object_], known: NDArray[np.object
     examples = some(sorted(set(unseen)), 3)
     cells = "1 cell" if len(unseen) == 1 else f"{len(unseen)} cells"
     return f"Column {label!r} has {cells} with text not seen in training, taken as missing: {examples}."
-
-
-def _extra_note(columns: Columns, matched: Columns) -> str | None:
-    if columns.names is None or matched.names is None:
-        return None
-    extra = [name for name in columns.names if name not in set(matched.names)]
-    if not extra:
-        return None
-    return f"Not used, because the model was not trained on it: {some(extra)}."

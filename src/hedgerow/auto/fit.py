@@ -74,8 +74,6 @@ class AutoResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the model as what JSON can hold."""
-        profile = asdict(self.profile)
-        profile["classes"] = [{"label": k, "rows": n} for k, n in self.profile.classes.items()]
         return {
             "C": self.C,
             "scores": [asdict(score) for score in self.scores],
@@ -85,7 +83,7 @@ class AutoResult:
             "test": asdict(self.test),
             "certificate": certificate_dict(self.certificate),
             "advice": [asdict(hint) for hint in self.advice],
-            "profile": profile,
+            "profile": self.profile.as_dict(),
         }
 
 

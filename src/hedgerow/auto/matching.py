@@ -12,7 +12,7 @@ from hedgerow.auto.columns import Columns, is_sparse
 from hedgerow.errors import DataError
 from hedgerow.io.table import missing_mask
 
-__all__ = ["match_columns"]
+__all__ = ["match_columns", "unused_note"]
 
 Names = tuple[str, ...] | None
 
@@ -35,6 +35,16 @@ def match_columns(columns: Columns, names: Names, is_text: NDArray[np.bool_]) ->
     for place, j in enumerate(np.flatnonzero(~is_text)):
         numbers[:, place] = values[j]
     return Columns(names, is_text, numbers, tuple(values[j] for j in np.flatnonzero(is_text)))
+
+
+def unused_note(columns: Columns, matched: Columns) -> str | None:
+    """Name in a sentence the columns that a match left out, if there are any."""
+    if columns.names is None or matched.names is None:
+        return None
+    extra = [name for name in columns.names if name not in set(matched.names)]
+    if not extra:
+        return None
+    return f"Not used, because the model was not trained on it: {some(extra)}."
 
 
 def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Profile:
     density : float or None
         The share of values that are not zero, for a sparse matrix.
     classes : dict
-        How many rows each label has.
+        How many rows each label has; empty where there are no labels.
     mostly_missing, row_numbers, identifiers : tuple of str
         Columns with less than half of their values; columns that count the rows; text columns
         whose values are nearly all different.
@@ -46,14 +46,19 @@ class Profile:
     row_numbers: tuple[str, ...]
     identifiers: tuple[str, ...]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can hold."""
+        classes = [{"label": label, "rows": n} for label, n in self.classes.items()]
+        return asdict(self) | {"classes": classes}
+
 
 def profile_of(table: Any, y: Any) -> Profile:
-    """Return the profile of a table, of any kind that as_columns knows, and its labels."""
+    """Return the profile of a table, of any kind that as_columns knows, and its labels, if any."""
     X = as_columns(table)
     n_rows, n_columns = X.shape
     sparse = is_sparse(X.numbers)
     gaps = [] if sparse else [missing_mask(X.values(j)) for j in range(n_columns)]
-    labels, counts = np.unique(y, return_counts=True)
+    labels, counts = np.unique([] if y is None else y, return_counts=True)
     return Profile(
         n_rows=n_rows,
         n_columns=n_columns,

@@ -1,1 +1,1 @@
-"""The command line: ``hedgerow auto``, ``hedgerow train``, ``hedgerow predict``."""
+"""The command line: ``hedgerow auto``, ``train``, ``predict``, ``evaluate``, ``describe``."""

@@ -12,9 +12,9 @@ from hedgerow.cli.options import (
     format_option,
     json_option,
     loss_option,
-    model_path,
     n_jobs_option,
     read_labelled,
+    save_option,
     seed_option,
     target_option,
     text_columns,
@@ -31,11 +31,11 @@ _HELP = help_page(
     {
         "The table": ["--target", "--format", "--example", "--test", "--test-size"],
         "The search": ["--Cs", "--loss", "--seed", "--n-jobs"],
-        "The result": ["--model", "--json", "--help"],
+        "The result": ["--save", "--json", "--help"],
     },
     [
         "hedgerow auto --example breast_cancer",
-        "hedgerow auto table.csv --target outcome --model outcome.hedge",
+        "hedgerow auto table.csv --target outcome --save outcome.hedge",
         "hedgerow auto a9a --test a9a.t --loss hinge",
     ],
 )
@@ -80,7 +80,7 @@ def _parse_grid(_: click.Context, __: click.Parameter, value: str | None) -> lis
 @loss_option
 @seed_option
 @n_jobs_option
-@click.option("--model", metavar="FILE", callback=model_path, help="Save the model here (.hedge).")
+@save_option(required=False)
 @json_option
 def auto(
     *,
@@ -94,7 +94,7 @@ def auto(
     loss: str,
     seed: int,
     n_jobs: int | None,
-    model: Path | None,
+    save_path: Path | None,
     as_json: bool,
 ) -> None:
     """Scale, choose C by cross-validation, fit, test, and say what to try next.
@@ -105,17 +105,17 @@ def auto(
     settings = {"test_size": test_size, "Cs": cs, "loss": loss, "random_state": seed}
     tests = None if test is None else _read_test(test, data, target, file_format)
     result = _search(data, test=tests, n_jobs=n_jobs, **settings)
-    if model is not None:
+    if save_path is not None:
         from hedgerow.persist import save
 
-        save(result.model, model)
+        save(result.model, save_path)
     name = example or table or ""
     if as_json:
-        _write_json(name, data, result, model)
+        _write_json(name, data, result, save_path)
     else:
         from hedgerow.cli.auto_report import show
 
-        show(name, data, result, model, test)
+        show(name, data, result, save_path, test)
 
 
 def _read(table: str | None, target: str | None, example: str | None, file_format: str) -> Table:
@@ -149,9 +149,9 @@ def _search(data: Table, **settings: Any) -> AutoResult:
         return auto_fit(data, progress=progress, **settings)
 
 
-def _write_json(name: str, data: Table, result: AutoResult, model: Path | None) -> None:
+def _write_json(name: str, data: Table, result: AutoResult, save_path: Path | None) -> None:
     from hedgerow.cli.console import write_json
 
     head = {"table": name, "target": data.target, "notes": data.notes}
-    saved = {"model": None if model is None else str(model)}
+    saved = {"model": None if save_path is None else str(save_path)}
     write_json(head | result.as_dict() | saved)

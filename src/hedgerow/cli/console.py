@@ -47,9 +47,9 @@ class Page:
 
 
 def _wrapped(sentence: str, width: int) -> list[str]:
-    """Return a sentence as lines that never part a number from its percent sign."""
+    """Return a sentence as lines that part neither a number from its percent sign nor a path."""
     glued = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.wrap(glued, width, break_on_hyphens=False)
+    lines = textwrap.wrap(glued, width, break_on_hyphens=False, break_long_words=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
@@ -82,7 +82,9 @@ def _console(stream: TextIO) -> Console:
 
 
 def _jsonable(value: Any) -> Any:
-    """Return the value with infinities, which JSON lacks, as text."""
+    """Return the value with infinities, which JSON lacks, as text, and arrays as lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):

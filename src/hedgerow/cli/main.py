@@ -14,6 +14,8 @@ import rich_click as click
 
 import hedgerow
 from hedgerow.cli.auto import auto
+from hedgerow.cli.describe import describe
+from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.help import help_page
 from hedgerow.cli.predict import predict
 from hedgerow.cli.train import train
@@ -24,6 +26,8 @@ _BAD_INPUT = 2
 _FAILED = 1
 _INTERRUPTED = 130
 
+_VERBS = (auto, train, predict, evaluate, describe)
+
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @help_page(
@@ -31,10 +35,12 @@ _INTERRUPTED = 130
     {},
     [
         "hedgerow auto --example breast_cancer",
-        "hedgerow auto table.csv --target outcome --model outcome.hedge",
+        "hedgerow auto table.csv --target outcome --save outcome.hedge",
         "hedgerow predict outcome.hedge new.csv > labels.txt",
+        "hedgerow evaluate outcome.hedge labelled.csv",
+        "hedgerow describe outcome.hedge",
     ],
-    verbs=["auto", "train", "predict"],
+    verbs=[verb.name or "" for verb in _VERBS],
 )
 @click.version_option(hedgerow.__version__, prog_name="hedgerow", message="%(prog)s %(version)s")
 @click.pass_context
@@ -48,9 +54,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-cli.add_command(auto)
-cli.add_command(train)
-cli.add_command(predict)
+for _verb in _VERBS:
+    cli.add_command(_verb)
 
 
 def main() -> None:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
+from click import get_current_context
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from hedgerow.io import Table
 
 __all__ = [
     "format_option",
+    "given_options",
     "json_option",
+    "load_option",
     "loss_option",
+    "model_and_table",
+    "model_and_table_arguments",
     "n_jobs_option",
     "read_labelled",
+    "save_option",
     "seed_option",
     "target_option",
     "text_columns",
@@ -24,6 +31,8 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
+
+_DEFAULT = ParameterSource.DEFAULT
 
 target_option: Option[Any] = click.option(
     "--target",
@@ -60,9 +69,43 @@ n_jobs_option: Option[Any] = click.option(
 json_option: Option[Any] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of the report."
 )
+load_option: Option[Any] = click.option(
+    "--load", metavar="MODEL", help="Another way to give the model."
+)
+model_and_table_arguments: Option[Any] = click.argument("files", nargs=-1, metavar="MODEL TABLE")
 
 
-def read_labelled(path: str, target: str | None, file_format: str, **settings: Any) -> Table:
+def save_option(*, required: bool) -> Option[Any]:
+    """Return the option that says where a model goes; --model is its older spelling."""
+    return click.option(
+        "--save",
+        "--model",
+        "save_path",
+        metavar="FILE",
+        required=required,
+        callback=_save_path,
+        help="Save the model here (.hedge). --model means the same.",
+    )
+
+
+def model_and_table(files: Sequence[str], load: str | None) -> tuple[str, str]:
+    """Return the two files that a verb was given, the model by its place or by --load."""
+    if load is not None and len(files) > 1:
+        raise click.UsageError("the model is given by its place and by --load; give it once")
+    named = [*files] if load is None else [load, *files]
+    if len(named) != 2:
+        got = ", ".join(map(repr, named)) or "neither"
+        raise click.UsageError(f"a MODEL and a TABLE are needed, and {got} is given")
+    return named[0], named[1]
+
+
+def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the running command's values that its caller gave, and no default."""
+    source = get_current_context().get_parameter_source
+    return {name: value for name, value in values.items() if source(name) != _DEFAULT}
+
+
+def read_labelled(path: str, target: str | int | None, file_format: str, **settings: Any) -> Table:
     """Read a table that must have labels."""
     from hedgerow.io import read_table
 
@@ -82,7 +125,7 @@ def text_columns(table: Table) -> list[str]:
     return names
 
 
-def model_path(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
+def _save_path(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
     """Return where to save a model, refusing a folder that is not there before any work is done."""
     if value is None:
         return None

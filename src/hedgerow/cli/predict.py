@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from hedgerow.cli.help import help_page
-from hedgerow.cli.options import format_option, json_option
+from hedgerow.cli.options import (
+    format_option,
+    json_option,
+    load_option,
+    model_and_table,
+    model_and_table_arguments,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from hedgerow.auto import TableClassifier
-    from hedgerow.io import Table
     from hedgerow.resampling import Interval
 
 __all__ = ["predict"]
 
 _HELP = help_page(
     "hedgerow predict",
-    {},
+    {
+        "The model and the table": ["--load", "--target", "--format"],
+        "The result": ["--scores", "--output", "--json", "--help"],
+    },
     [
         "hedgerow predict outcome.hedge new.csv > labels.txt",
         "hedgerow predict outcome.hedge new.csv --scores --output scores.csv",
@@ -34,32 +42,45 @@ _HELP = help_page(
 
 @click.command()
 @_HELP
-@click.argument("model")
-@click.argument("table")
+@model_and_table_arguments
+@load_option
+@target_option
 @click.option("--output", metavar="FILE", help="Write here, whole or not at all.")
 @click.option("--scores", is_flag=True, help="Write CSV: the label and the score of each class.")
 @format_option
 @json_option
 def predict(
-    *, model: str, table: str, output: str | None, scores: bool, file_format: str, as_json: bool
+    *,
+    files: tuple[str, ...],
+    load: str | None,
+    target: str | None,
+    output: str | None,
+    scores: bool,
+    file_format: str,
+    as_json: bool,
 ) -> None:
     """Predict the label of every row, one a line.
 
-    MODEL was saved by hedgerow auto or train; TABLE has the same columns, in any order, - is
-    standard input. If it has the target too, the accuracy is told on standard error.
+    MODEL was saved by hedgerow auto or train, or from Python; TABLE has the same columns, in any
+    order, - is standard input. If it has the target too, the accuracy is told on standard error.
     """
+    model, table = model_and_table(files, load)
+
     from hedgerow.auto.columns import as_columns
     from hedgerow.cli.console import note, write_json
+    from hedgerow.cli.loaded_model import load_model
 
-    classifier = _load(model)
-    data = _read(table, classifier, file_format)
+    loaded = load_model(model)
+    data = loaded.reading(table, target, file_format).read()
     columns = as_columns(data)
-    notes = [*data.notes, *classifier.notes(columns)]
-    labels = classifier.predict(columns)
-    values = classifier.decision_function(columns) if scores else None
-    accuracy = _accuracy(labels, data.y, classifier)
+    rows, classifier = loaded.inputs(columns), loaded.estimator
+    notes = [*data.notes, *loaded.notes(columns)]
+    labels = classifier.predict(rows)
+    values = loaded.scores(rows) if scores else None
+    accuracy = _accuracy(labels, data.y, classifier.classes_)
+    lines = _lines(labels, values, classifier.classes_)
     if output is not None or not as_json:
-        _write(_lines(labels, values, classifier), output)
+        _write(lines, output)
     if as_json:
         result = _result(labels, values) if output is None else {"output": output}
         figures = None if accuracy is None else vars(accuracy)
@@ -69,55 +90,20 @@ def predict(
         note(sentence)
 
 
-def _load(path: str) -> TableClassifier:
-    """Return the model in a file, which must be one for tables."""
-    from hedgerow.auto import TableClassifier
-    from hedgerow.errors import ParameterError
-    from hedgerow.persist import load
-
-    model = load(path)
-    if not isinstance(model, TableClassifier):
-        msg = (
-            f"{path} holds a {type(model).__name__}, which takes matrices and not tables; "
-            "give a model saved by hedgerow auto or hedgerow train"
-        )
-        raise ParameterError(msg)
-    return model
-
-
-def _read(path: str, model: TableClassifier, file_format: str) -> Table:
-    """Read a table as the model's training table was read, with or without the target."""
-    from hedgerow.io import read_table
-
-    names = getattr(model, "feature_names_in_", ())
-    texts = [name for name, text in zip(names, model.encoder_.is_text_, strict=False) if text]
-    if isinstance(model.target_, str) and model.classes_.dtype.kind == "U":
-        texts.append(model.target_)
-    return read_table(
-        path,
-        target=model.target_,
-        format=file_format,
-        n_features=model.n_features_in_,
-        text_columns=texts,
-        require_target=False,
-    )
-
-
 def _accuracy(
-    labels: NDArray[Any], y: NDArray[Any] | None, model: TableClassifier
+    labels: NDArray[Any], y: NDArray[Any] | None, classes: NDArray[Any]
 ) -> Interval | None:
     """Return the accuracy if the table has labels that the model could give at all."""
-    import numpy as np
-
+    from hedgerow.cli.loaded_model import is_known
     from hedgerow.resampling import accuracy_interval
 
-    if y is None or not np.isin(y, model.classes_).any():
+    if y is None or not is_known(y, classes).any():
         return None
     return accuracy_interval(labels == y, seed=0)
 
 
 def _lines(
-    labels: NDArray[Any], scores: NDArray[Any] | None, model: TableClassifier
+    labels: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any]
 ) -> Iterable[str]:
     """Yield what is written: labels, or CSV with a header."""
     import csv
@@ -129,7 +115,7 @@ def _lines(
     many = scores.ndim == 2
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["label", *([f"score_{c}" for c in model.classes_] if many else ["score"])])
+    writer.writerow(["label", *([f"score_{c}" for c in classes] if many else ["score"])])
     for label, row in zip(labels.tolist(), scores.reshape(len(labels), -1).tolist(), strict=True):
         writer.writerow([label, *row])
     yield buffer.getvalue()

@@ -10,11 +10,12 @@ import rich_click as click
 from hedgerow.cli.help import help_page
 from hedgerow.cli.options import (
     format_option,
+    given_options,
     json_option,
     loss_option,
-    model_path,
     n_jobs_option,
     read_labelled,
+    save_option,
     seed_option,
     target_option,
 )
@@ -29,13 +30,14 @@ _HELP = help_page(
     "hedgerow train",
     {
         "The table": ["--target", "--format", "--scale"],
-        "The machine": ["--loss", "--C", "--intercept", "--class-weight"],
+        "The machine": ["--load", "--loss", "--C", "--intercept", "--class-weight"],
         "The solver": ["--tol", "--max-iter", "--seed", "--n-jobs"],
-        "The result": ["--model", "--json", "--help"],
+        "The result": ["--save", "--json", "--help"],
     },
     [
-        "hedgerow train table.csv --target outcome --C 0.5 --model outcome.hedge",
-        "hedgerow train a9a.bz2 --loss hinge --intercept penalized --model a9a.hedge",
+        "hedgerow train table.csv --target outcome --C 0.5 --save outcome.hedge",
+        "hedgerow train a9a.bz2 --loss hinge --intercept penalized --save a9a.hedge",
+        "hedgerow train more.csv --load outcome.hedge --C 2 --save outcome2.hedge",
     ],
 )
 
@@ -44,12 +46,11 @@ _HELP = help_page(
 @_HELP
 @click.argument("table")
 @target_option
+@save_option(required=True)
 @click.option(
-    "--model",
-    metavar="FILE",
-    required=True,
-    callback=model_path,
-    help="Save the model here (.hedge).",
+    "--load",
+    metavar="MODEL",
+    help="Take the parameters and the target of this model where none are given here.",
 )
 @format_option
 @loss_option
@@ -64,7 +65,13 @@ _HELP = help_page(
     show_default=True,
     help="Free, part of the penalty, or none.",
 )
-@click.option("--class-weight", type=click.Choice(["balanced"]), help="Give classes equal weight.")
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced", "none"]),
+    default="none",
+    show_default=True,
+    help="Whether classes get equal weight.",
+)
 @click.option(
     "--max-iter", type=int, default=1000, show_default=True, help="Most iterations of the solver."
 )
@@ -82,9 +89,9 @@ def train(
     *,
     table: str,
     target: str | None,
-    model: Path,
+    save_path: Path,
+    load: str | None,
     file_format: str,
-    scale: str,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -93,58 +100,68 @@ def train(
     TABLE is a CSV or LIBSVM file, also .gz or .bz2; - is standard input. All its rows are used;
     hedgerow auto also chooses C and tests the model.
     """
+    from hedgerow.cli.blueprint import blueprint_of, default_blueprint
     from hedgerow.persist import save
 
-    data = read_labelled(table, target, file_format)
-    fitted = _fit(data, None if scale == "none" else scale, settings)
-    save(fitted, model)
+    if load is None:
+        blueprint = default_blueprint().with_options(settings)
+    else:
+        blueprint = blueprint_of(load).with_options(given_options(settings))
+    data = _read(table, target, blueprint.target, file_format)
+    fitted = _fit(blueprint.model, data)
+    save(fitted, save_path)
     accuracy = float(fitted.score(data.X, data.y))
     if as_json:
-        _write_json(table, data, fitted, accuracy, model)
+        _write_json(table, data, fitted, accuracy, save_path)
     else:
-        _show(table, data, fitted, accuracy, model)
+        _show(table, data, fitted, accuracy, save_path)
 
 
-def _fit(data: Table, scale: str | None, settings: dict[str, Any]) -> TableClassifier:
+def _read(
+    table: str, target: str | None, usual_target: str | int | None, file_format: str
+) -> Table:
+    """Read the table; a target that nobody named here may be missing, and is then asked for."""
+    if target is not None:
+        return read_labelled(table, target, file_format)
+    return read_labelled(table, usual_target, file_format, require_target=False)
+
+
+def _fit(model: TableClassifier, data: Table) -> TableClassifier:
     import warnings
 
-    from hedgerow.auto import TableClassifier
-    from hedgerow.errors import NotCertifiedWarning
-    from hedgerow.linear import LinearSVC
+    from sklearn.exceptions import ConvergenceWarning
 
-    intercept = settings.pop("intercept")
-    learner = LinearSVC(
-        C=settings.pop("c"),
-        random_state=settings.pop("seed"),
-        fit_intercept=intercept != "none",
-        intercept="free" if intercept == "none" else intercept,
-        **settings,
-    )
     with warnings.catch_warnings():
-        # The report shows the certificate, or that there is none.
-        warnings.simplefilter("ignore", NotCertifiedWarning)
-        return TableClassifier(learner, scale).fit(data)
+        # The report shows the certificate, or how training ended.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(data)
 
 
-def _show(table: str, data: Table, fitted: TableClassifier, accuracy: float, model: Path) -> None:
+def _show(
+    table: str, data: Table, fitted: TableClassifier, accuracy: float, save_path: Path
+) -> None:
     from hedgerow.auto.profile import profile_of
-    from hedgerow.cli.auto_report import show_model, table_words
     from hedgerow.cli.console import Page
+    from hedgerow.cli.model_summary import training_words
+    from hedgerow.cli.sections import show_saved, table_words
     from hedgerow.cli.words import percent
 
-    page = Page()
+    page, learner = Page(), fitted.learner_
     page.section("Table", *table_words(table, data, profile_of(data, data.y)))
-    page.section("Fit", f"{percent(accuracy)} of these rows are predicted right.")
-    page.section("Proof", str(fitted.learner_.certificate_))
-    show_model(page, model)
+    right = f"{percent(accuracy)} of these rows are predicted right."
+    page.section("Fit", right, *training_words(learner))
+    if hasattr(learner, "certificate_"):
+        page.section("Proof", str(learner.certificate_))
+    show_saved(page, save_path)
 
 
 def _write_json(
-    table: str, data: Table, fitted: TableClassifier, accuracy: float, model: Path
+    table: str, data: Table, fitted: TableClassifier, accuracy: float, save_path: Path
 ) -> None:
     from hedgerow.auto.fit import certificate_dict
     from hedgerow.cli.console import write_json
 
+    certificate = getattr(fitted.learner_, "certificate_", None)
     write_json(
         {
             "table": table,
@@ -153,8 +170,9 @@ def _write_json(
             "n_rows": data.n_rows,
             "classes": fitted.classes_.tolist(),
             "parameters": fitted.learner_.get_params(),
+            "scale": fitted.scale,
             "train_accuracy": accuracy,
-            "certificate": certificate_dict(fitted.learner_.certificate_),
-            "model": str(model),
+            "certificate": None if certificate is None else certificate_dict(certificate),
+            "model": str(save_path),
         }
     )

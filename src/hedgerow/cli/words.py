@@ -10,7 +10,15 @@ if TYPE_CHECKING:
 
     from hedgerow.resampling import Interval
 
-__all__ = ["accuracy_words", "classes_words", "count", "percent", "saved_words", "short"]
+__all__ = [
+    "accuracy_words",
+    "classes_words",
+    "count",
+    "percent",
+    "saved_words",
+    "short",
+    "size_words",
+]
 
 
 def percent(share: float) -> str:
@@ -25,7 +33,8 @@ def short(number: float) -> str:
 
 def count(n: int, noun: str) -> str:
     """Return a number and its noun, in the plural if need be."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    ending = "" if n == 1 else "es" if noun.endswith("s") else "s"
+    return f"{n:,} {noun}{ending}"
 
 
 def accuracy_words(accuracy: Interval, rows: str) -> str:
@@ -50,7 +59,12 @@ def classes_words(classes: dict[Any, int], limit: int) -> str:
 
 def saved_words(path: Path) -> tuple[str, str]:
     """Return where a model is, and the command that uses it."""
-    size = path.stat().st_size
-    unit, scale = ("kB", 1e3) if size < 1e6 else ("MB", 1e6)
+    size = size_words(path.stat().st_size)
     command = f"hedgerow predict {shlex.quote(str(path))} NEW_TABLE"
-    return f"Saved in {path} ({size / scale:.1f} {unit}). To use it on new rows:", command
+    return f"Saved in {path} ({size}). To use it on new rows:", command
+
+
+def size_words(n_bytes: int) -> str:
+    """Return the size of a file."""
+    unit, scale = ("kB", 1e3) if n_bytes < 1e6 else ("MB", 1e6)
+    return f"{n_bytes / scale:.1f} {unit}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 
 from hedgerow.errors import ParameterError
@@ -96,16 +97,34 @@ def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedSta
     try:
         scorer = get_scorer(metric)
     except ValueError as error:
-        msg = f"metric {metric!r} is not one of scikit-learn's; see sklearn.metrics.get_scorer_names(), or give a callable"
+        near, *_ = [*get_close_matches(metric, get_scorer_names(), 1), "accuracy"]
+        msg = (
+            f"metric {metric!r} is not one of scikit-learn's scorers; try {near!r}, "
+            "or see sklearn.metrics.get_scorer_names()"
+        )
         raise ParameterError(msg) from error
     rows = np.arange(len(y))
     prediction = answers.predict(rows)
     if has_formula(metric, y, prediction):
         return score_from_sums(metric, y, prediction)
+    _refuse_unfit(metric, scorer, answers, y)
     classes: Any = getattr(answers, "classes_", ())
     if metric == "roc_auc" and len(classes) == 2 and len(np.unique(y)) == 2:
         return Auc(y == classes[1], _positive_score(answers, rows), gini=False)
     return _of_rows(lambda rows: scorer(answers, rows, y[rows]))
+
+
+def _refuse_unfit(name: str, scorer: Any, answers: Answers, y: NDArray[Any]) -> None:
+    """Refuse a scorer that this model or these labels cannot serve, before it is resampled."""
+    try:
+        scorer(answers, np.arange(len(y)), y)
+    except (AttributeError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split()).split(". ")[0].rstrip(".")
+        msg = (
+            f"metric {name!r} does not fit this model and these labels ({reason}); "
+            "take another, such as 'accuracy' or 'f1_macro'"
+        )
+        raise ParameterError(msg) from error
 
 
 def _positive_score(answers: Answers, rows: NDArray[np.int64]) -> Values:

@@ -1,0 +1,191 @@
+"""A model from a file, asked about tables: of any class, whether it was made for tables or not.
+
+A :class:`TableClassifier` encodes a table by itself. Every other classifier takes numbers: columns go
+to it by name if it was fitted on names, else in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.auto import TableClassifier
+from hedgerow.auto.columns import Columns
+from hedgerow.auto.matching import match_columns, unused_note
+from hedgerow.errors import DataError, ParameterError
+from hedgerow.io import Table, read_table
+from hedgerow.persist import load
+
+__all__ = ["BoundModel", "LoadedModel", "Reading", "is_fitted", "is_known", "load_model"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read for a model; see :func:`hedgerow.read_table`."""
+
+    path: str
+    target: str | int | None
+    file_format: str
+    n_features: int
+    text_columns: frozenset[str]
+    require_target: bool
+
+    def read(self) -> Table:
+        """Read the table."""
+        return read_table(
+            self.path,
+            target=self.target,
+            format=self.file_format,
+            n_features=self.n_features,
+            text_columns=self.text_columns,
+            require_target=self.require_target,
+        )
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A fitted classifier that takes numbers, and the file it came from."""
+
+    path: str
+    estimator: Any
+
+    @property
+    def target(self) -> str | int | None:
+        """The column that the model predicts, if it knows that."""
+        return getattr(self.estimator, "target_", None)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns the model was fitted on, if it knows them."""
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    def reading(self, path: str, target: str | None, file_format: str) -> Reading:
+        """Return how to read a table for this model; only a target that is given must be there."""
+        column = self.target if target is None else target
+        texts = set(self._text_columns())
+        if isinstance(column, str) and self.estimator.classes_.dtype.kind in "OU":
+            texts.add(column)
+        n_features, required = self.estimator.n_features_in_, target is not None
+        return Reading(path, column, file_format, n_features, frozenset(texts), required)
+
+    def inputs(self, columns: Columns) -> Any:
+        """Return the columns of a table as what the estimator takes."""
+        columns = self._matched(columns)
+        n_columns, n_expected = columns.shape[1], self.estimator.n_features_in_
+        if n_columns != n_expected:
+            msg = (
+                f"the table has {n_columns} columns to predict from where the {self._kind} in "
+                f"{self.path} takes {n_expected}; give those it was fitted on, and name a column "
+                "of labels by --target"
+            )
+            raise DataError(msg)
+        if columns.is_text.any():
+            column = columns.label(int(np.flatnonzero(columns.is_text)[0]))
+            msg = (
+                f"column {column!r} holds text, and the {self._kind} in {self.path} takes numbers; "
+                "remove the column, or train a model that takes text by hedgerow train"
+            )
+            raise DataError(msg)
+        return columns.numbers
+
+    def scores(self, inputs: Any) -> Any:
+        """Return the scores of rows in the form the estimator takes."""
+        learner = getattr(self.estimator, "learner_", self.estimator)
+        if not hasattr(learner, "decision_function"):
+            kind = type(learner).__name__
+            raise ParameterError(f"the {kind} in {self.path} gives no scores; leave --scores out")
+        return self.estimator.decision_function(inputs)
+
+    def notes(self, columns: Columns) -> tuple[str, ...]:
+        """Say in sentences what the model leaves out of a table."""
+        note = unused_note(columns, self._matched(columns))
+        return () if note is None else (note,)
+
+    @property
+    def _kind(self) -> str:
+        return type(self.estimator).__name__
+
+    def _text_columns(self) -> list[str]:
+        """Return the columns that are text even where every cell looks like a number."""
+        return []
+
+    def _matched(self, columns: Columns) -> Columns:
+        """Return the columns the model was fitted on, where both sides have names."""
+        names = self.feature_names
+        if names is None or columns.names is None:
+            return columns
+        return match_columns(columns, names, np.zeros(len(names), np.bool_))
+
+
+@dataclass(frozen=True)
+class _LoadedTableClassifier(LoadedModel):
+    """A fitted TableClassifier, which takes tables as they are."""
+
+    def inputs(self, columns: Columns) -> Columns:
+        """Return the columns as they are."""
+        return columns
+
+    def notes(self, columns: Columns) -> tuple[str, ...]:
+        """Say in sentences what the model leaves out of a table."""
+        notes: tuple[str, ...] = self.estimator.notes(columns)
+        return notes
+
+    def _text_columns(self) -> list[str]:
+        is_text = self.estimator.encoder_.is_text_
+        return [name for name, text in zip(self.feature_names or (), is_text, strict=False) if text]
+
+
+_ANSWERS = ("predict", "decision_function", "predict_proba")
+
+
+@dataclass(frozen=True)
+class BoundModel:
+    """A model and the rows it is asked about: an estimator that needs no X to answer.
+
+    Two models that take one table in different forms can so be judged side by side.
+    """
+
+    estimator: Any
+    rows: Any
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.estimator, name)
+        return (lambda _=None: value(self.rows)) if name in _ANSWERS else value
+
+
+def load_model(path: str) -> LoadedModel:
+    """Return the model in a file, which must be a fitted classifier."""
+    estimator = load(path)
+    kind = type(estimator).__name__
+    if not hasattr(estimator, "predict"):
+        raise ParameterError(f"{path} holds a {kind}, which predicts nothing; give a classifier")
+    if not is_fitted(estimator):
+        msg = f"{path} holds a {kind} that is not fitted; fit it before you save it"
+        raise ParameterError(msg)
+    made_for_tables = isinstance(estimator, TableClassifier)
+    return (_LoadedTableClassifier if made_for_tables else LoadedModel)(path, estimator)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Say whether an estimator has been fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def is_known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say of each label whether it is one of the classes; the text '1' is not the number 1."""
+    known = set(classes.tolist())
+    return np.fromiter((label in known for label in y.tolist()), np.bool_, len(y))

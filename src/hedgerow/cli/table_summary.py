@@ -1,0 +1,62 @@
+"""What each column of a table holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.io import Table
+from hedgerow.io.table import missing_mask
+
+__all__ = ["ColumnSummary", "summarize_columns"]
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a column holds.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    is_text : bool
+        Whether it is text; if not, it is numbers.
+    n_missing, n_values : int
+        Cells without a value, and different values.
+    low, mean, high : float or None
+        Of numbers, if there are any.
+    commonest : str or None
+        Of text, the value that most rows have, if any has one.
+    """
+
+    name: str
+    is_text: bool
+    n_missing: int
+    n_values: int
+    low: float | None = None
+    mean: float | None = None
+    high: float | None = None
+    commonest: str | None = None
+
+
+def summarize_columns(table: Table) -> tuple[ColumnSummary, ...]:
+    """Return what each named column holds; a sparse matrix has none."""
+    columns = table.X if isinstance(table.X, dict) else {}
+    return tuple(_summary(name, values) for name, values in columns.items())
+
+
+def _summary(name: str, values: NDArray[Any]) -> ColumnSummary:
+    missing = missing_mask(values)
+    present, n_missing = values[~missing], int(missing.sum())
+    if values.dtype == object:
+        counts = Counter(present.tolist())
+        commonest = max(counts, key=lambda value: counts[value], default=None)
+        return ColumnSummary(name, True, n_missing, len(counts), commonest=commonest)
+    if not len(present):
+        return ColumnSummary(name, False, n_missing, 0)
+    low, mean, high = (float(figure) for figure in (present.min(), present.mean(), present.max()))
+    return ColumnSummary(name, False, n_missing, len(np.unique(present)), low, mean, high)
