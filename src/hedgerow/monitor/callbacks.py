@@ -15,12 +15,9 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks: plain functions
     CallbackSupportMixin = object
     with_callbacks = None
 
-__all__ = ["FIT_FRAMES", "CallbackSupport", "member_of", "monitored_fit"]
+__all__ = ["CallbackSupport", "member_of", "monitored_fit"]
 
 P = ParamSpec("P")
-
-FIT_FRAMES = 1 if with_callbacks is None else 2
-"""Frames that :func:`monitored_fit` puts between a fit method and its caller; warnings skip them."""
 R = TypeVar("R")
 
 
