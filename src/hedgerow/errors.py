@@ -21,6 +21,7 @@ __all__ = [
     "ModelFormatError",
     "NotCertifiedWarning",
     "ParameterError",
+    "StoppedError",
     "warn_user",
 ]
 
@@ -71,6 +72,10 @@ class FileFormatError(DataError):
 
 class ModelFormatError(HedgerowError, ValueError):
     """A model file is damaged, incomplete, or not a Hedgerow model."""
+
+
+class StoppedError(HedgerowError, RuntimeError):
+    """A task that has no half result was told to stop."""
 
 
 class NotCertifiedWarning(ConvergenceWarning):
