@@ -74,12 +74,12 @@ nb::tuple py_perceptron_pass(const OwnedMatrix& matrix, Vector<const double> y,
   require_length("weight", weight.size(), n_rows(matrix.view), kRow);
   require_length("coef", coef.size(), n_cols(matrix.view), "column of the matrix");
   require_rows(as_span(order), n_rows(matrix.view));
-  const std::vector<std::int64_t> mistakes = [&] {
+  const Visits visits = [&] {
     const nb::gil_scoped_release unlocked;
     return perceptron_pass(matrix.view, as_span(y), as_span(weight), as_span(order), step,
                            fit_intercept, as_span(coef), intercept);
   }();
-  return nb::make_tuple(copy_array<std::int64_t>(mistakes), intercept);
+  return nb::make_tuple(visits.n_made, copy_array<std::int64_t>(visits.mistakes), intercept);
 }
 
 }  // namespace
@@ -102,7 +102,8 @@ void bind_solvers(nb::module_& module) {
   module.def("perceptron_pass", &py_perceptron_pass, "matrix"_a, "y"_a.noconvert(),
              "weight"_a.noconvert(), "order"_a.noconvert(), "step"_a, "fit_intercept"_a,
              "coef"_a.noconvert(), "intercept"_a,
-             "One pass; coef is updated in place, mistakes and the new intercept are returned.");
+             "One pass; coef is updated in place, and the number of visits, the mistakes and the new "
+             "intercept are returned.");
 }
 
 }  // namespace hedgerow::bindings

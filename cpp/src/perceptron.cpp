@@ -1,20 +1,19 @@
 #include "hedgerow/solver/perceptron.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "hedgerow/hot.hpp"
 #include "hedgerow/stop.hpp"
 
 namespace hedgerow {
 
-std::vector<std::int64_t> perceptron_pass(const Matrix& matrix, std::span<const double> y,
-                                          std::span<const double> weight,
-                                          std::span<const std::int64_t> order, double step,
-                                          bool fit_intercept, std::span<double> coef,
-                                          double& intercept) {
+Visits perceptron_pass(const Matrix& matrix, std::span<const double> y,
+                       std::span<const double> weight, std::span<const std::int64_t> order,
+                       double step, bool fit_intercept, std::span<double> coef, double& intercept) {
   std::vector<std::int64_t> mistakes(order.size());
   const auto n_order = static_cast<std::int64_t>(order.size());
-  std::int64_t n_mistakes = 0;
+  std::int64_t n_made = 0, n_mistakes = 0;
   const auto visit = [&](const auto& rows, std::int64_t begin, std::int64_t end) {
     const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
     PerceptronPass pass{.y = y.data(),
@@ -34,12 +33,15 @@ std::vector<std::int64_t> perceptron_pass(const Matrix& matrix, std::span<const 
   std::visit(
       [&](const auto& rows) {
         const std::int64_t stretch = rows_with(kValuesBetweenChecks, rows);
-        for (std::int64_t begin = 0; begin < n_order && !stop_asked(); begin += stretch)
-          visit(rows, begin, std::min(begin + stretch, n_order));
+        while (n_made < n_order && !stop_asked()) {
+          const std::int64_t end = std::min(n_made + stretch, n_order);
+          visit(rows, n_made, end);
+          n_made = end;
+        }
       },
       matrix);
   mistakes.resize(static_cast<std::size_t>(n_mistakes));
-  return mistakes;
+  return {n_made, std::move(mistakes)};
 }
 
 }  // namespace hedgerow

@@ -117,8 +117,9 @@ TEST(a_perceptron_asked_to_stop_visits_no_more_rows) {
   const StopScope scope(&token);
   std::vector<double> coef{0, 0};
   double intercept = 0;
-  CHECK(perceptron_pass(kRows.formats()[0], kLabels, kOnes, std::vector<std::int64_t>{0, 1, 2},
-                        1.0, true, coef, intercept)
-            .empty());
+  const Visits visits =
+      perceptron_pass(kRows.formats()[0], kLabels, kOnes, std::vector<std::int64_t>{0, 1, 2}, 1.0,
+                      true, coef, intercept);
+  CHECK(visits.n_made == 0 && visits.mistakes.empty());
   CHECK(coef == (std::vector<double>{0, 0}));
 }

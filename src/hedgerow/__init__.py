@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ModelFormatError,
         NotCertifiedWarning,
         ParameterError,
+        StoppedError,
     )
     from hedgerow.evaluation import (
         Comparison,
@@ -70,6 +71,7 @@ _HOMES = {
         "ModelFormatError",
         "NotCertifiedWarning",
         "ParameterError",
+        "StoppedError",
     ],
     "evaluation": [
         "Comparison",

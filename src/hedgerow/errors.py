@@ -6,6 +6,8 @@ both ``except hedgerow.HedgerowError`` and ``except ValueError`` work.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +21,11 @@ __all__ = [
     "ModelFormatError",
     "NotCertifiedWarning",
     "ParameterError",
+    "StoppedError",
+    "warn_user",
 ]
+
+_NOT_THE_USER = ("hedgerow", "sklearn.callback")
 
 
 class HedgerowError(Exception):
@@ -68,5 +74,21 @@ class ModelFormatError(HedgerowError, ValueError):
     """A model file is damaged, incomplete, or not a Hedgerow model."""
 
 
+class StoppedError(HedgerowError, RuntimeError):
+    """A task that has no half result was told to stop."""
+
+
 class NotCertifiedWarning(ConvergenceWarning):
     """A fit ended above its tolerance; the message carries the gap it reached."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's program that led here, however deep it called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_inside(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in _NOT_THE_USER)

@@ -128,7 +128,7 @@ def test_scores_are_those_of_a_plain_loop() -> None:
     X[:, 0] += np.random.default_rng(1).normal(scale=6, size=50)
     columns = as_columns(X)
     folds = fold_numbers(y, 4, np.random.default_rng(0))
-    (score,) = cross_validate(TableClassifier(LinearSVC()), columns, y, [0.5], folds)
+    (score,) = cross_validate(TableClassifier(LinearSVC()), columns, y, [0.5], folds).scores
     accuracies = [
         TableClassifier(LinearSVC(C=0.5))
         .fit(X[folds != k], y[folds != k])

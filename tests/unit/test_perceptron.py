@@ -157,7 +157,7 @@ def test_two_perceptrons_of_two_libraries_agree_without_shuffling():
 def test_it_takes_the_parameters_of_scikit_learn_with_the_same_defaults():
     ours, theirs = Perceptron().get_params(), sklearn.linear_model.Perceptron().get_params()
     assert {name: ours[name] for name in theirs} == theirs
-    assert set(ours) - set(theirs) == {"start"}
+    assert set(ours) - set(theirs) == {"start", "max_time"}
 
 
 # ----------------------------------------------------------------------------- the mistake bound

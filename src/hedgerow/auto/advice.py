@@ -45,6 +45,7 @@ class Evidence:
     train_accuracy: float
     test: HeldOutReport
     certificate: Certificate
+    unfinished: str = ""
 
 
 def advise(evidence: Evidence) -> tuple[Hint, ...]:
@@ -62,7 +63,17 @@ def advise_on_table(profile: Profile) -> tuple[Hint, ...]:
 def _not_certified(seen: Evidence) -> str:
     if seen.certificate.is_certified:
         return ""
-    return "The fit did not reach its tolerance: raise max_iter, or choose a smaller C."
+    more = "give it more time" if seen.certificate.status == "time_limit" else "raise max_iter"
+    return f"The fit did not reach its tolerance: {more}, or choose a smaller C."
+
+
+def _search_cut_short(seen: Evidence) -> str:
+    if not seen.unfinished:
+        return ""
+    return (
+        f"The search ended {seen.unfinished}, so another C may be better: give it more time, or "
+        "fewer values of C."
+    )
 
 
 def _no_better_than_baseline(seen: Evidence) -> str:
@@ -141,8 +152,8 @@ def _rare_classes(profile: Profile) -> str:
 
 def _c_at_edge(seen: Evidence) -> str:
     """Speak up if accuracy still rises, by more than chance, at the end where the best C is."""
-    best, *others = sorted(seen.scores, key=lambda score: -score.accuracy)
-    if not others or best.accuracy - others[0].accuracy <= best.standard_error:
+    best, *others = sorted(seen.scores, key=lambda score: -score.accuracy) or (None,)
+    if best is None or not others or best.accuracy - others[0].accuracy <= best.standard_error:
         return ""
     if best is seen.scores[0]:
         return f"The best C is the smallest one tried: try some down to {best.C / 64:g} with --Cs."
@@ -170,6 +181,7 @@ _TABLE_RULES: dict[str, Callable[[Profile], str]] = {
 
 _RULES: dict[str, Callable[[Evidence], str]] = {
     "not_certified": _not_certified,
+    "search_cut_short": _search_cut_short,
     "no_better_than_baseline": _no_better_than_baseline,
     "row_numbers": lambda seen: _row_numbers(seen.profile),
     "identifiers": lambda seen: _identifiers(seen.profile),

@@ -17,7 +17,6 @@ from hedgerow.auto.choose import (
     DEFAULT_CS,
     CandidateScore,
     Progress,
-    best_candidate,
     cross_validate,
 )
 from hedgerow.auto.columns import Columns, as_columns, is_missing
@@ -29,8 +28,14 @@ from hedgerow.certificates import Certificate
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
+from hedgerow.monitor import monitored, raising_at_once
 
 __all__ = ["AutoResult", "auto_fit"]
+
+_SEARCH = 0.8
+"""The search's share of the time."""
+_FIT = 0.9
+"""The last fit's share of what is left then; the rest is for the test."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,9 @@ class AutoResult:
     C : float
         The chosen C.
     scores : tuple of CandidateScore
-        Cross-validated accuracy of every C tried.
+        Cross-validated accuracy of every C tried, or of those there was time for.
     n_folds : int
-        Folds of the cross-validation.
+        Folds of the cross-validation they were judged on.
     train_accuracy : float
         Accuracy on the training rows.
     test : HeldOutReport
@@ -59,6 +64,8 @@ class AutoResult:
         What the table is like.
     n_train : int
         Number of training rows.
+    unfinished : str
+        What a search that was cut short has left undone, or nothing.
     """
 
     model: TableClassifier
@@ -71,6 +78,7 @@ class AutoResult:
     advice: tuple[Hint, ...]
     profile: Profile
     n_train: int
+    unfinished: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the model as what JSON can hold."""
@@ -78,6 +86,7 @@ class AutoResult:
             "C": self.C,
             "scores": [asdict(score) for score in self.scores],
             "n_folds": self.n_folds,
+            "unfinished": self.unfinished,
             "n_train": self.n_train,
             "train_accuracy": self.train_accuracy,
             "test": asdict(self.test),
@@ -112,6 +121,7 @@ def auto_fit(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    max_time: float | None = None,
 ) -> AutoResult:
     """Choose C by cross-validation, fit a linear SVM and test it on rows kept apart.
 
@@ -137,6 +147,10 @@ def auto_fit(
         Threads; None means all cores. The result does not depend on it.
     progress : callable, optional
         Called as ``progress(done, total)`` after every fit of the search.
+    max_time : float or None, default=None
+        Seconds for all of it. The search gets four fifths of them, and the last fit what is left. If
+        the search is cut short, C is chosen among the values that were judged on every fold it got
+        through, or is the one nearest to 1 if there is none, and the advice says so.
 
     Returns
     -------
@@ -152,28 +166,34 @@ def auto_fit(
     True
     """
     _check_numbers(test_size, cv)
-    seed = check_seed(random_state)
-    generator = generator_of(seed)
-    sample = _training_sample(X, y)
-    train, held_out = _train_and_test(sample, test, test_size, generator)
-    folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
-    model = TableClassifier(LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs))
-    Cs = DEFAULT_CS if Cs is None else Cs
-    scores = cross_validate(model, train.X, train.y, Cs, folds, n_jobs=n_jobs, progress=progress)
-    model.set_params(learner__C=best_candidate(scores).C).fit(train.X, train.y)
-    model.target_ = train.target
-    evidence = Evidence(
-        profile=profile_of(sample.X, sample.y),
-        scores=scores,
-        train_accuracy=float(np.mean(model.predict(train.X) == train.y)),
-        test=judge(model.predict(held_out.X), held_out.y, _commonest(train.y), seed=seed),
-        certificate=model.learner_.certificate_,
-    )
+    with monitored("auto_fit", max_time) as monitor, raising_at_once():
+        seed = check_seed(random_state)
+        generator = generator_of(seed)
+        sample = _training_sample(X, y)
+        train, held_out = _train_and_test(sample, test, test_size, generator)
+        folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
+        model = TableClassifier(LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs))
+        Cs = DEFAULT_CS if Cs is None else Cs
+        with monitor.part("search", _SEARCH):
+            search = cross_validate(
+                model, train.X, train.y, Cs, folds, n_jobs=n_jobs, progress=progress
+            )
+        with monitor.part("fit", _FIT):
+            model.set_params(learner__C=search.best_C(Cs)).fit(train.X, train.y)
+        model.target_ = train.target
+        evidence = Evidence(
+            profile=profile_of(sample.X, sample.y),
+            scores=search.scores,
+            train_accuracy=float(np.mean(model.predict(train.X) == train.y)),
+            test=judge(model.predict(held_out.X), held_out.y, _commonest(train.y), seed=seed),
+            certificate=model.learner_.certificate_,
+            unfinished=search.unfinished,
+        )
     return AutoResult(
         **vars(evidence),
         model=model,
         C=model.learner_.C,
-        n_folds=int(folds.max()) + 1,
+        n_folds=search.n_folds,
         n_train=len(train.y),
         advice=advise(evidence),
     )

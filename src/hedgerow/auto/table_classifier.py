@@ -15,6 +15,7 @@ from hedgerow._validation import check_fitted
 from hedgerow.auto.encoder import RULES, TableEncoder
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
+from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_at_once
 
 __all__ = ["TableClassifier"]
 
@@ -40,7 +41,7 @@ def _classifier(value: Any) -> str | None:
     classes_=labels("classes"),
     target_=any_of(none, short_text, whole_number(0)),
 )
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     """Encode a table and classify its rows.
 
     Parameters
@@ -49,6 +50,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         What is fitted on the encoded table; None is ``LinearSVC()``. It is cloned, not changed.
     scale : {"auto", "standard", "maxabs", None}, default="auto"
         How columns of numbers are scaled; see :class:`TableEncoder`.
+    max_time : float or None, default=None
+        Seconds that a fit may take. The learner gets what encoding leaves of them, if it is one of
+        Hedgerow's; others are not cut short.
 
     Attributes
     ----------
@@ -61,6 +65,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     target_ : str, int or None
         The column the labels came from, if that is known: its name, or its position in a file
         without a header.
+    status_ : str
+        The learner's, if it has one.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -73,10 +79,17 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     ['large']
     """
 
-    def __init__(self, learner: Any = None, scale: str | None = "auto") -> None:
+    def __init__(
+        self,
+        learner: Any = None,
+        scale: str | None = "auto",
+        max_time: float | None = None,
+    ) -> None:
         self.learner = learner
         self.scale = scale
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the encoder, then the learner.
 
@@ -94,12 +107,22 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """
         labels = X.y if y is None and isinstance(X, Table) else y
         learner = LinearSVC() if self.learner is None else clone(self.learner)
-        self.encoder_ = TableEncoder(self.scale)
-        self.learner_ = learner.fit(self.encoder_.fit_transform(X), labels)
+        encoder = TableEncoder(self.scale)
+        with raising_at_once():  # without an encoder there is no model to leave behind
+            encoded = encoder.fit_transform(X)
+        with member_of(self, learner):
+            learner.fit(encoded, labels)
+        self.encoder_, self.learner_ = encoder, learner
         self.classes_ = self.learner_.classes_
         self.target_ = X.target if isinstance(X, Table) else _series_name(y)
         self._remember_columns()
         return self
+
+    @property
+    def status_(self) -> str:
+        """How the fit of the learner ended."""
+        status: str = self.learner_.status_
+        return status
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each row."""

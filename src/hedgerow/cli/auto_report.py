@@ -59,6 +59,8 @@ def _next_words(result: AutoResult) -> list[str]:
 
 def _search(page: Page, result: AutoResult) -> list[str | Text]:
     """Return the accuracy of every C, in figures and as a point with its standard error."""
+    if not result.scores:
+        return [f"C = {result.C:g}, as there was no time to compare."]
     marks = marks_for(page.is_ascii)
     axis = Axis(
         low=min(score.accuracy - score.standard_error for score in result.scores),

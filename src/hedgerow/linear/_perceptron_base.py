@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,19 @@ from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import Rule, check_seed, real_number, true_or_false, whole_number
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_prediction_data
+from hedgerow.errors import warn_user
 from hedgerow.linear._planes import Planes
-from hedgerow.linear._rosenblatt import (
-    BinaryProblem,
-    LinearLearner,
-    Run,
-    Schedule,
-    train,
-)
+from hedgerow.linear._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
+from hedgerow.monitor import CallbackSupport, current
 
-__all__ = ["RULES", "LinearPerceptronBase", "PerceptronBase", "problems_of"]
+__all__ = ["RULES", "LinearPerceptronBase", "PerceptronBase", "planes_kept", "problems_of"]
 
 Vector = NDArray[np.float64]
-L = TypeVar("L", bound=LinearLearner)
+Plane: TypeAlias = tuple[Vector, float]
+Outcome = TypeVar("Outcome")
+
+_BY_RANK = ("separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted")
+"""How a training can end, the worst last."""
 
 
 def _real_number_or_none(value: Any) -> str | None:
@@ -74,7 +74,16 @@ def problems_of(
     return [BinaryProblem(k, y, weight, watched) for k, y in enumerate(signs)]
 
 
-class PerceptronBase(ClassifierMixin, BaseEstimator):
+def planes_kept(planes: Sequence[Plane], classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the attributes of a model whose scores are those of planes."""
+    return {
+        "classes_": classes,
+        "coef_": np.array([coef for coef, _ in planes]),
+        "intercept_": np.array([intercept for _, intercept in planes]),
+    }
+
+
+class PerceptronBase(CallbackSupport, ClassifierMixin, BaseEstimator):
     """A classifier whose scores come from planes trained by Rosenblatt's rule, one-vs-rest."""
 
     fit_intercept: bool
@@ -86,6 +95,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
     random_state: Any
     n_iter_no_change: int
     class_weight: Mapping[Any, float] | str | None
+    max_time: float | None
 
     _if_classes_overlap = "use LinearSVC or KernelPerceptron"
 
@@ -143,36 +153,62 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def _keep_report(self, runs: Sequence[Run], n_visited: int, n_before: int = 0) -> None:
+    def _train(
+        self,
+        learners: Sequence[Learner[Outcome]],
+        schedule: Schedule,
+        attributes: Callable[[Sequence[Outcome]], dict[str, Any]],
+        *,
+        n_workers: int = 1,
+        n_before: int = 0,
+    ) -> list[Run]:
+        """Train the learner of every problem; keep the attributes made of what comes of them."""
+        if len(learners) == 1:
+            current().model_at = lambda learner: attributes([learner.outcome()])
+        task = partial(train, schedule=schedule, n_before=n_before)
+        outcomes, runs = zip(*side_by_side(task, learners, n_workers), strict=True)
+        for name, value in attributes(outcomes).items():
+            setattr(self, name, value)
+        self._keep_report(runs, n_before)
+        return list(runs)
+
+    def _keep_report(self, runs: Sequence[Run], n_before: int) -> None:
         """Set the attributes that say how training went, summed over the one-vs-rest problems."""
         self.n_iter_ = max(run.n_iter for run in runs)
-        self.t_ = 1 + n_before + self.n_iter_ * n_visited
+        self.t_ = 1 + n_before + max(run.n_visits for run in runs)
         self.n_mistakes_ = sum(run.n_mistakes for run in runs)
-        by_rank = ("separated", "plateau", "max_iter")
-        self.status_ = max((run.status for run in runs), key=by_rank.index)
+        self.status_ = max((run.status for run in runs), key=_BY_RANK.index)
         # A problem that ended early keeps its last error while the others go on.
         padded = [run.errors + run.errors[-1:] * (self.n_iter_ - run.n_iter) for run in runs]
         self.error_history_ = np.sum(padded, axis=0)
         self.error_ = float(self.error_history_[-1])
 
     def _warn_unless_separated(self, runs: Sequence[Run]) -> None:
-        """Say in one sentence what happened and what to try, if the data were not separated."""
+        """Say in one sentence what happened and what to try, if the data were not separated.
+
+        Whoever stopped the fit by hand or by a callback needs no telling.
+        """
         stuck = [run for run in runs if run.status != "separated"]
-        if not stuck:
+        if not stuck or self.status_ in ("interrupted", "stopped"):
             return
         where = "" if len(runs) == 1 else f" in {len(stuck)} of {len(runs)} one-vs-rest problems"
         n_mistakes = sum(run.n_last_mistakes for run in stuck)
-        if self.status_ == "max_iter":
-            why, remedy = f"by max_iter={self.max_iter} passes", "raise max_iter"
-        else:
-            why = f"and made no progress of tol={self.tol:g} in {self.n_iter_no_change} passes"
-            remedy = "set tol=None to go on until max_iter"
+        why, remedy = self._limit_met()
         msg = (
             f"{type(self).__name__} did not separate the data{where} {why}: the last pass "
             f"made {n_mistakes} mistakes; {remedy}, or, if the classes overlap, "
             f"{self._if_classes_overlap}"
         )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+        warn_user(msg, ConvergenceWarning)
+
+    def _limit_met(self) -> tuple[str, str]:
+        """Return which limit ended training, and how to lift it."""
+        if self.status_ == "max_iter":
+            return f"by max_iter={self.max_iter} passes", "raise max_iter"
+        if self.status_ == "time_limit":
+            return f"in the time it had, {self.n_iter_} passes", "raise max_time"
+        why = f"and made no progress of tol={self.tol:g} in {self.n_iter_no_change} passes"
+        return why, "set tol=None to go on until max_iter"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,20 +221,16 @@ class LinearPerceptronBase(PerceptronBase):
 
     n_jobs: int | None
 
-    def _train_learners(
+    def _learners(
         self,
-        learner_type: type[L],
+        learner_type: Callable[..., Learner[Outcome]],
         data: TrainingData,
         problems: Sequence[BinaryProblem],
-        schedule: Schedule,
-        *,
         start: Planes | None = None,
-        n_before: int = 0,
-    ) -> tuple[list[L], list[Run]]:
-        """Train a learner for every problem, from zero unless told otherwise."""
+    ) -> list[Learner[Outcome]]:
+        """Return a learner for every problem, at zero unless told otherwise."""
         start = Planes.zero(len(problems), data.X.shape[1]) if start is None else start
-        n_threads = check_n_threads(self.n_jobs)
-        learners = [
+        return [
             learner_type(
                 matrix=data.matrix,
                 problem=problem,
@@ -206,13 +238,10 @@ class LinearPerceptronBase(PerceptronBase):
                 fit_intercept=bool(self.fit_intercept),
                 coef=coef.copy(),
                 intercept=float(intercept),
-                n_threads=n_threads if len(problems) == 1 else 1,
+                n_threads=check_n_threads(self.n_jobs) if len(problems) == 1 else 1,
             )
             for problem, coef, intercept in zip(problems, start.coef, start.intercept, strict=True)
         ]
-        pairs = list(zip(learners, problems, strict=True))
-        runs = side_by_side(lambda pair: train(*pair, schedule, n_before), pairs, n_threads)
-        return learners, list(runs)
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""

@@ -13,7 +13,8 @@ This is stochastic gradient descent of constant step on the error criterion, the
 c_i |<w, x_i> + b| over the misclassified rows. From (w, b) = 0 it makes at most (R / margin)^2
 mistakes if some plane through the origin of the vectors (x_i, 1) separates them by that margin,
 R being the length of the longest; otherwise it never ends by itself, and the limits of
-:class:`Schedule` end it. Cost of a pass: the rows are read twice, to learn and to measure.
+:class:`Schedule` or the monitor end it. Cost of a pass: the rows are read twice, to learn and to
+measure.
 
 F. Rosenblatt, The perceptron, Psychological Review 65 (1958). A. B. J. Novikoff, On convergence
 proofs on perceptrons, Symposium on the Mathematical Theory of Automata (1962).
@@ -22,15 +23,17 @@ proofs on perceptrons, Symposium on the Mathematical Theory of Automata (1962).
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.errors import DataError
+from hedgerow.monitor import Monitor, Reason, current
 
 __all__ = [
     "BinaryProblem",
@@ -39,16 +42,21 @@ __all__ = [
     "Run",
     "Schedule",
     "Status",
+    "Visits",
     "stream_of",
     "train",
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
-Status: TypeAlias = Literal["separated", "plateau", "max_iter"]
-T = TypeVar("T")
+Status: TypeAlias = Literal["separated", "plateau", "max_iter"] | Reason
+Outcome = TypeVar("Outcome")
+Outcome_co = TypeVar("Outcome_co", covariant=True)
 
 _log = logging.getLogger("hedgerow.perceptron")
+
+_SCORES_AFTERWARDS = 2
+"""Times the scores take that are kept free at the end of the time: a last measurement, and rest."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,10 @@ class BinaryProblem:
     def visited(self) -> Rows:
         """The rows to learn from."""
         return np.flatnonzero(self.weight)
+
+    def steps(self, eta0: float) -> Vector:
+        """Return by how much of its vector a mistake on each row moves the plane."""
+        return eta0 * self.weight * self.y
 
     def error(self, scores: Vector) -> float:
         """Return the error criterion: weight * |score| summed over the misclassified rows."""
@@ -133,9 +145,12 @@ class Run:
     Attributes
     ----------
     status : str
-        "separated": the last pass made no mistake; "plateau": no progress; "max_iter": neither.
+        "separated": the last pass made no mistake; "plateau": no progress; "max_iter": neither; or
+        the monitor's reason to stop.
     n_iter : int
-        Passes made.
+        Passes made; the last may have been cut short.
+    n_visits : int
+        Visits made to rows.
     n_mistakes, n_last_mistakes : int
         Mistakes of all passes and of the last one.
     errors : tuple of float
@@ -144,19 +159,37 @@ class Run:
 
     status: Status
     n_iter: int
+    n_visits: int
     n_mistakes: int
     n_last_mistakes: int
     errors: tuple[float, ...]
 
 
-class Learner(Protocol):
-    """Something with a plane that learns from mistakes."""
+class Visits(NamedTuple):
+    """What came of visiting rows: how many of them, the first ones, and the mistakes' positions."""
 
-    def visit(self, order: Rows) -> Rows:
-        """Visit the rows in this order, learn from mistakes, return their positions in it."""
+    n_made: int
+    mistakes: Rows
+
+
+class Learner(Protocol[Outcome_co]):
+    """Something with a plane that learns from mistakes.
+
+    It is sent to where it is trained; of it only the outcome comes back.
+    """
+
+    @property
+    def problem(self) -> BinaryProblem:
+        """What it learns."""
+
+    def visit(self, order: Rows) -> Visits:
+        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
 
     def scores(self) -> Vector:
         """Return the scores of all rows as the plane now stands."""
+
+    def outcome(self) -> Outcome_co:
+        """Return what a model is made of, as the learner now stands."""
 
 
 @dataclass
@@ -171,17 +204,21 @@ class LinearLearner:
     intercept: float
     n_threads: int
 
-    def visit(self, order: Rows) -> Rows:
-        """Visit the rows in this order, learn from mistakes, return their positions in it."""
+    def visit(self, order: Rows) -> Visits:
+        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
         y, weight = self.problem.y, self.problem.weight
-        positions, self.intercept = _core.perceptron_pass(
-            self.matrix, y, weight, order, self.step, self.fit_intercept, self.coef, self.intercept
-        )
-        return positions
-
-    def moves(self, rows: Rows) -> Vector:
-        """Return by how much of each row's vector a mistake on it moves the plane."""
-        return self.step * self.problem.weight[rows] * self.problem.y[rows]
+        with current().guard():
+            n_made, mistakes, self.intercept = _core.perceptron_pass(
+                self.matrix,
+                y,
+                weight,
+                order,
+                self.step,
+                self.fit_intercept,
+                self.coef,
+                self.intercept,
+            )
+        return Visits(n_made, mistakes)
 
     def scores(self) -> Vector:
         """Return the scores of all rows as the plane now stands."""
@@ -211,24 +248,68 @@ class _Plateau:
         return self.waited >= self.patience
 
 
-def train(learner: Learner, problem: BinaryProblem, schedule: Schedule, n_before: int = 0) -> Run:
+@dataclass
+class _Passes:
+    """The passes made so far."""
+
+    learner: Learner[object]
+    schedule: Schedule
+    n_before: int
+    plateau: _Plateau
+    n_visits: int = 0
+    n_mistakes: int = 0
+    n_last_mistakes: int = 0
+    errors: list[float] = field(default_factory=list)
+
+    def make_one(self, monitor: Monitor) -> Status | None:
+        """Make a pass, and say why it was the last, if it was."""
+        problem = self.learner.problem
+        order = self.schedule.order(problem, self.n_before + self.n_visits)
+        visits = self.learner.visit(order)
+        cut_short = monitor.reason if visits.n_made < len(order) else None
+        began = time.monotonic()
+        scores = _finite(self.learner.scores())
+        monitor.reserve(_SCORES_AFTERWARDS * (time.monotonic() - began))
+        self.n_visits += visits.n_made
+        self.n_last_mistakes = len(visits.mistakes)
+        self.n_mistakes += self.n_last_mistakes
+        self.errors.append(problem.error(scores))
+        if cut_short is not None or self.n_last_mistakes == 0:
+            return cut_short or "separated"
+        return "plateau" if self.plateau.reached(problem.yardstick(scores)) else None
+
+    def tell(self, monitor: Monitor) -> None:
+        """Tell the log, if it is to know, and the monitor about the last pass."""
+        n_iter, error, n_mistakes = len(self.errors), self.errors[-1], self.n_last_mistakes
+        if self.schedule.verbose > 0:
+            message = "problem %d, pass %d: %d mistakes, error %.6g"
+            _log.info(message, self.learner.problem.number, n_iter, n_mistakes, error)
+        figures = {"error": error, "mistakes": n_mistakes}
+        monitor.report(n_iter, self.schedule.max_iter, figures, self.learner)
+
+
+def train(learner: Learner[Outcome], schedule: Schedule, n_before: int = 0) -> tuple[Outcome, Run]:
     """Make passes until one makes no mistake or a limit is met; ``n_before`` visits went before."""
-    plateau = _Plateau(schedule.tol, schedule.n_iter_no_change)
-    errors: list[float] = []
-    n_mistakes = 0
-    status: Status = "max_iter"
-    while status == "max_iter" and len(errors) < schedule.max_iter:
-        n_visits = n_before + len(errors) * len(problem.visited)
-        n_new = len(learner.visit(schedule.order(problem, n_visits)))
-        scores = _finite(learner.scores())
-        errors.append(problem.error(scores))
-        n_mistakes += n_new
-        _log_pass(schedule, problem, errors, n_new)
-        if n_new == 0:
-            status = "separated"
-        elif plateau.reached(problem.yardstick(scores)):
-            status = "plateau"
-    return Run(status, len(errors), n_mistakes, n_new, tuple(errors))
+    monitor = current()
+    passes = _Passes(learner, schedule, n_before, _Plateau(schedule.tol, schedule.n_iter_no_change))
+    status: Status | None = None
+    while status is None:
+        status = passes.make_one(monitor)
+        passes.tell(monitor)
+        if len(passes.errors) == schedule.max_iter:
+            status = status or "max_iter"
+        status = status or monitor.reason
+    if monitor.reason == "interrupted":
+        status = "interrupted"
+    run = Run(
+        status=status,
+        n_iter=len(passes.errors),
+        n_visits=passes.n_visits,
+        n_mistakes=passes.n_mistakes,
+        n_last_mistakes=passes.n_last_mistakes,
+        errors=tuple(passes.errors),
+    )
+    return learner.outcome(), run
 
 
 def stream_of(problem: int, item: int) -> int:
@@ -246,12 +327,3 @@ def _finite(scores: Vector) -> Vector:
         )
         raise DataError(msg)
     return scores
-
-
-def _log_pass(
-    schedule: Schedule, problem: BinaryProblem, errors: list[float], n_mistakes: int
-) -> None:
-    """Tell the log about a pass, if asked to."""
-    if schedule.verbose > 0:
-        message = "problem %d, pass %d: %d mistakes, error %.6g"
-        _log.info(message, problem.number, len(errors), n_mistakes, errors[-1])

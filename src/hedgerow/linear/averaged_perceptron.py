@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._engine import check_n_threads
 from hedgerow._parameters import check_parameters, real_number, short_text, whole_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import check_classification_data
-from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
-from hedgerow.linear._rosenblatt import LinearLearner
+from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, planes_kept, problems_of
+from hedgerow.linear._rosenblatt import LinearLearner, Visits
+from hedgerow.monitor import monitored_fit
 
 __all__ = ["AveragedPerceptron"]
 
@@ -33,31 +36,34 @@ class _AveragedLearner(LinearLearner):
     """
 
     n_visits: int = field(default=0, init=False)
+    steps: Vector = field(init=False)
     late_coef: Vector = field(init=False)
     late_intercept: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
+        self.steps = self.problem.steps(self.step)
         self.late_coef = np.zeros_like(self.coef)
 
-    def visit(self, order: Rows) -> Rows:
-        """Visit the rows in this order, learn from mistakes, return their positions in it."""
-        positions = super().visit(order)
-        rows = order[positions]
+    def visit(self, order: Rows) -> Visits:
+        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        visits = super().visit(order)
+        rows = order[visits.mistakes]
         late_moves = np.zeros(len(self.problem.y))
-        late_moves[rows] = self.moves(rows) * (self.n_visits + positions)
+        late_moves[rows] = self.steps[rows] * (self.n_visits + visits.mistakes)
         self.late_coef += _core.weighted_row_sum(self.matrix, late_moves, self.n_threads)
         self.late_intercept += float(late_moves.sum()) if self.fit_intercept else 0.0
-        self.n_visits += len(order)
-        return positions
+        self.n_visits += visits.n_made
+        return visits
 
-    def mean_plane(self) -> tuple[Vector, float]:
+    def outcome(self) -> tuple[Vector, float]:
         """Return coefficients and intercept of the mean plane."""
-        coef = self.coef - self.late_coef / self.n_visits
-        return coef, self.intercept - self.late_intercept / self.n_visits
+        n_visits = max(self.n_visits, 1)
+        coef = self.coef - self.late_coef / n_visits
+        return coef, self.intercept - self.late_intercept / n_visits
 
     def scores(self) -> Vector:
         """Return the scores that the mean plane gives to all rows."""
-        return self.scores_by(*self.mean_plane())
+        return self.scores_by(*self.outcome())
 
 
 @stateful(
@@ -101,6 +107,8 @@ class AveragedPerceptron(LinearPerceptronBase):
         How many passes may go without progress.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
+    max_time : float or None, default=None
+        Seconds that a fit may take; it then keeps what it has come to.
 
     Attributes
     ----------
@@ -108,7 +116,7 @@ class AveragedPerceptron(LinearPerceptronBase):
         The mean planes, one for two classes, else one a class.
     classes_ : ndarray
         The labels, sorted.
-    status_ : {"separated", "plateau", "max_iter"}
+    status_ : {"separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted"}
         How training ended, as in :class:`Perceptron`. "separated" is said of the perceptron's last
         plane; the mean plane may still err on some row, see ``error_``.
     n_iter_, t_, n_mistakes_ : int
@@ -146,6 +154,7 @@ class AveragedPerceptron(LinearPerceptronBase):
         random_state: Any = 0,
         n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
+        max_time: float | None = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -157,7 +166,9 @@ class AveragedPerceptron(LinearPerceptronBase):
         self.random_state = random_state
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedPerceptron:
         """Learn the mean plane, or one for each class if there are more than two.
 
@@ -177,12 +188,11 @@ class AveragedPerceptron(LinearPerceptronBase):
         """
         check_parameters(self, RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        problems = problems_of(data)
-        learners, runs = self._train_learners(_AveragedLearner, data, problems, self._schedule())
-        planes = [learner.mean_plane() for learner in learners]
-        self.classes_ = data.classes
-        self.coef_ = np.array([coef for coef, _ in planes])
-        self.intercept_ = np.array([intercept for _, intercept in planes])
-        self._keep_report(runs, len(problems[0].visited))
+        runs = self._train(
+            self._learners(_AveragedLearner, data, problems_of(data)),
+            self._schedule(),
+            partial(planes_kept, classes=data.classes),
+            n_workers=check_n_threads(self.n_jobs),
+        )
         self._warn_unless_separated(runs)
         return self

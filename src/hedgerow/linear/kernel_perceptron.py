@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from hedgerow import _core
 from hedgerow._parameters import (
     Rule,
     check_parameters,
@@ -24,7 +27,8 @@ from hedgerow._state.rules import labels, numbers, rows, whole_numbers
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_rows
 from hedgerow.errors import DataError
 from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
-from hedgerow.linear._rosenblatt import BinaryProblem, train
+from hedgerow.linear._rosenblatt import BinaryProblem, Visits
+from hedgerow.monitor import Monitor, current, monitored_fit
 
 __all__ = ["KernelPerceptron"]
 
@@ -47,6 +51,8 @@ _VISITS = 256
 """Rows visited before the scores of all rows are brought up to date."""
 _BLOCK = 2**22
 """Kernel values held at a time: 32 MB."""
+_WORK = 2**27
+"""Numbers that kernel values are made of, between two looks at the monitor: a tenth of a second."""
 
 
 def _kernel_rule(value: Any) -> str | None:
@@ -83,7 +89,8 @@ class _KernelLearner:
     The scores of all rows are kept. Rows are visited in blocks: within a block a mistake changes
     the scores of the rows after it, for which the block's own kernel matrix is enough; all other
     scores learn of the block's mistakes at its end. A pass with m mistakes so computes about
-    (n_samples + block) * m kernel values, and one without mistakes none.
+    (n_samples + block) * m kernel values, and one without mistakes none. A block that is told to
+    stop has not been visited: plane and scores always belong together.
     """
 
     X: Rows
@@ -99,18 +106,27 @@ class _KernelLearner:
         self.counts = np.zeros(len(self.steps), dtype=np.int64)
         self._scores = np.zeros(len(self.steps))
 
-    def visit(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Visit the rows in this order, learn from mistakes, return their positions in it."""
-        starts = range(0, len(order), _VISITS)
-        return np.concatenate(
-            [first + self._visit_block(order[first : first + _VISITS]) for first in starts]
-        )
+    def visit(self, order: NDArray[np.int64]) -> Visits:
+        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        n_made, mistakes = 0, [np.empty(0, dtype=np.int64)]
+        monitor = current()
+        with suppress(_core.Stopped):
+            while n_made < len(order):
+                monitor.check()
+                block = order[n_made : n_made + _VISITS]
+                mistakes.append(n_made + self._visit_block(block, monitor))
+                n_made += len(block)
+        return Visits(n_made, np.concatenate(mistakes))
 
     def scores(self) -> Vector:
         """Return the scores of all rows as the plane now stands."""
         return self._scores
 
-    def _visit_block(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def outcome(self) -> tuple[Vector, float]:
+        """Return the numbers a_i and the intercept."""
+        return self.steps * self.counts, self.intercept
+
+    def _visit_block(self, rows: NDArray[np.int64], monitor: Monitor) -> NDArray[np.int64]:
         """Visit some rows; return the positions of the mistakes among them."""
         y, scores, steps = self.problem.y[rows], self._scores[rows], self.steps[rows]
         if (y * scores > 0).all():
@@ -122,17 +138,19 @@ class _KernelLearner:
                 scores += steps[i] * gram[i]
                 mistakes.append(i)
         positions = np.array(mistakes, dtype=np.int64)
-        self._learn(rows[positions])
+        self._learn(rows[positions], monitor)
         return positions
 
-    def _learn(self, rows: NDArray[np.int64]) -> None:
-        """Bring the plane and all scores up to date with mistakes on these rows."""
-        steps = self.steps[rows]
+    def _learn(self, rows: NDArray[np.int64], monitor: Monitor) -> None:
+        """Bring the plane and all scores up to date with mistakes on these rows, or none of it."""
+        steps, scores = self.steps[rows], self._scores.copy()
+        for block in _row_blocks(len(scores), len(rows), _numbers_a_row(self.X)):
+            monitor.check()
+            gram = self.kernel(self.X[block], self.X[rows]) + self.constant
+            scores[block] += gram @ steps
+        self._scores = scores
         self.counts[rows] += 1
         self.intercept += self.constant * float(steps.sum())
-        for block in _row_blocks(len(self.counts), len(rows)):
-            gram = self.kernel(self.X[block], self.X[rows]) + self.constant
-            self._scores[block] += gram @ steps
 
 
 @stateful(
@@ -190,6 +208,8 @@ class KernelPerceptron(PerceptronBase):
         How many passes may go without progress.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
+    max_time : float or None, default=None
+        Seconds that a fit may take; it then keeps what it has come to.
 
     Attributes
     ----------
@@ -241,6 +261,7 @@ class KernelPerceptron(PerceptronBase):
         random_state: Any = 0,
         n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
+        max_time: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -255,7 +276,9 @@ class KernelPerceptron(PerceptronBase):
         self.random_state = random_state
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPerceptron:
         """Learn a plane in the space of the kernel, or one for each class if more than two.
 
@@ -276,37 +299,24 @@ class KernelPerceptron(PerceptronBase):
         check_parameters(self, _RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         self.gamma_ = _gamma_of(self.gamma, data)
-        problems, schedule = problems_of(data), self._schedule()
-        learners = [self._learner(data.X, problem) for problem in problems]
-        runs = [
-            train(learner, problem, schedule)
-            for learner, problem in zip(learners, problems, strict=True)
-        ]
-        self.classes_ = data.classes
-        self._keep_planes(data.X, learners)
-        self._keep_report(runs, len(problems[0].visited))
+        learners = [self._learner(data.X, problem) for problem in problems_of(data)]
+        runs = self._train(learners, self._schedule(), partial(_planes_kept, data=data))
         self._warn_unless_separated(runs)
         return self
 
     def _learner(self, X: Rows, problem: BinaryProblem) -> _KernelLearner:
         """Return a learner whose plane is zero."""
-        steps = self.eta0 * problem.weight * problem.y
         constant = 1.0 if self.fit_intercept else 0.0
-        return _KernelLearner(X, problem, self._kernel_values, steps, constant)
-
-    def _keep_planes(self, X: Rows, learners: list[_KernelLearner]) -> None:
-        """Set the numbers that make the scores."""
-        alphas = np.array([learner.steps * learner.counts for learner in learners])
-        self.support_ = np.flatnonzero(alphas.any(axis=0))
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = alphas[:, self.support_]
-        self.intercept_ = np.array([learner.intercept for learner in learners])
+        return _KernelLearner(X, problem, self._kernel_values, problem.steps(self.eta0), constant)
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""
         rows, _ = check_prediction_rows(self, X)
         scores = np.tile(self.intercept_, (rows.shape[0], 1))
-        for block in _row_blocks(rows.shape[0], len(self.support_)):
+        n_support = len(self.support_)
+        if n_support == 0:  # stopped before the first visit; kernels refuse to see no rows
+            return scores
+        for block in _row_blocks(rows.shape[0], n_support, _numbers_a_row(rows)):
             scores[block] += (
                 self._kernel_values(rows[block], self.support_vectors_) @ self.dual_coef_.T
             )
@@ -354,8 +364,26 @@ def _variance(X: Rows) -> float:
     return float(X.multiply(X).mean(dtype=np.float64)) - mean**2
 
 
-def _row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of the rows such that a block with so many columns stays within bounds."""
-    size = max(1, _BLOCK // max(1, n_columns))
+def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -> dict[str, Any]:
+    """Return the attributes that make the scores."""
+    alphas = np.array([alpha for alpha, _ in outcomes])
+    support = np.flatnonzero(alphas.any(axis=0))
+    return {
+        "classes_": data.classes,
+        "support_": support,
+        "support_vectors_": data.X[support],
+        "dual_coef_": alphas[:, support],
+        "intercept_": np.array([intercept for _, intercept in outcomes]),
+    }
+
+
+def _numbers_a_row(X: Rows) -> float:
+    """Return how many numbers a row holds: all, or those that are not zero."""
+    return float(X.shape[1] if isinstance(X, np.ndarray) else X.nnz / X.shape[0])
+
+
+def _row_blocks(n_rows: int, n_columns: int, n_numbers: float) -> Iterator[slice]:
+    """Yield slices of the rows whose kernel values with the columns take neither room nor long."""
+    size = max(1, int(min(_BLOCK, _WORK / max(n_numbers, 1.0)) / max(n_columns, 1)))
     for first in range(0, n_rows, size):
         yield slice(first, first + size)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from hedgerow._engine import check_n_threads
 from hedgerow._parameters import (
     Rule,
     check_parameters,
@@ -20,9 +22,10 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import TrainingData, check_batch, check_classification_data
 from hedgerow.errors import ParameterError
-from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
+from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, planes_kept, problems_of
 from hedgerow.linear._planes import Planes, checked_planes, held_out_rows, random_planes
 from hedgerow.linear._rosenblatt import LinearLearner, Run, Schedule
+from hedgerow.monitor import monitored_fit
 
 __all__ = ["Perceptron"]
 
@@ -52,6 +55,14 @@ _RULES: dict[str, Rule] = RULES | {
     "warm_start": true_or_false,
     "start": _start,
 }
+
+
+class _LastPlane(LinearLearner):
+    """A perceptron of which the plane it ends with is kept."""
+
+    def outcome(self) -> tuple[NDArray[np.float64], float]:
+        """Return coefficients and intercept."""
+        return self.coef, self.intercept
 
 
 @stateful(
@@ -111,6 +122,8 @@ class Perceptron(LinearPerceptronBase):
         Whether ``fit`` starts from the plane of the fit before.
     start : None, "random" or (coef, intercept), default=None
         Where ``fit`` starts: at zero, at numbers drawn uniformly from [-1, 1), or at a given plane.
+    max_time : float or None, default=None
+        Seconds that a fit may take; it then keeps the plane it has come to.
 
     Attributes
     ----------
@@ -120,11 +133,12 @@ class Perceptron(LinearPerceptronBase):
         The offsets.
     classes_ : ndarray
         The labels, sorted.
-    status_ : {"separated", "plateau", "max_iter"}
-        How training ended: the last pass made no mistake, ``tol`` stopped it, or ``max_iter`` did
-        (for ``partial_fit`` its one pass). The worst of the one-vs-rest problems.
+    status_ : {"separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted"}
+        How training ended: the last pass made no mistake, ``tol`` stopped it, ``max_iter`` did
+        (for ``partial_fit`` its one pass), a callback, ``max_time``, or Ctrl-C. The last of these
+        that is true of any one-vs-rest problem.
     n_iter_ : int
-        Passes made, the most of any one-vs-rest problem.
+        Passes made, the most of any one-vs-rest problem; the last may have been cut short.
     t_ : int
         1 + the number of visits to rows since the last ``fit`` began.
     n_mistakes_ : int
@@ -171,6 +185,7 @@ class Perceptron(LinearPerceptronBase):
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         start: Any = None,
+        max_time: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -189,7 +204,9 @@ class Perceptron(LinearPerceptronBase):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.start = start
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(
         self,
         X: Any,
@@ -220,11 +237,12 @@ class Perceptron(LinearPerceptronBase):
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         schedule = self._schedule()
         start = self._starting_planes(data, schedule, coef_init, intercept_init)
-        runs = self._train(data, schedule, start, n_before=0)
+        runs = self._learn(data, schedule, start, n_before=0)
         if not (self.early_stopping and self.status_ == "plateau"):
             self._warn_unless_separated(runs)
         return self
 
+    @monitored_fit
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
     ) -> Perceptron:
@@ -257,24 +275,22 @@ class Perceptron(LinearPerceptronBase):
             start = Planes(self.coef_, self.intercept_)
         else:
             start = self._starting_planes(data, schedule, None, None)
-        self._train(data, schedule, start, n_before=getattr(self, "t_", 1) - 1)
+        self._learn(data, schedule, start, n_before=getattr(self, "t_", 1) - 1)
         return self
 
-    def _train(
+    def _learn(
         self, data: TrainingData, schedule: Schedule, start: Planes, n_before: int
     ) -> list[Run]:
         """Train every one-vs-rest problem and keep the result; ``n_before`` visits went before."""
         fraction = self.validation_fraction
         held_out = held_out_rows(data, fraction, schedule.seed) if self.early_stopping else None
-        problems = problems_of(data, held_out)
-        learners, runs = self._train_learners(
-            LinearLearner, data, problems, schedule, start=start, n_before=n_before
+        return self._train(
+            self._learners(_LastPlane, data, problems_of(data, held_out), start),
+            schedule,
+            partial(planes_kept, classes=data.classes),
+            n_workers=check_n_threads(self.n_jobs),
+            n_before=n_before,
         )
-        self.classes_ = data.classes
-        self.coef_ = np.array([learner.coef for learner in learners])
-        self.intercept_ = np.array([learner.intercept for learner in learners])
-        self._keep_report(runs, len(problems[0].visited), n_before)
-        return runs
 
     def _starting_planes(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
@@ -30,9 +29,9 @@ from hedgerow._state.rules import instance_of, labels, numbers, several
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_data
 from hedgerow.certificates import Certificate, certify, worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError
+from hedgerow.errors import NotCertifiedWarning, ParameterError, warn_user
 from hedgerow.losses import LOSSES, loss_by_name
-from hedgerow.monitor import FIT_FRAMES, CallbackSupport, current, monitored_fit
+from hedgerow.monitor import CallbackSupport, current, monitored_fit
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
@@ -282,14 +281,11 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
         if self.verbose:
             _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)
-        if not self.certificate_.is_certified and self.status_ != "interrupted":
+        # Whoever stopped the fit by hand or by a callback needs no telling.
+        if not self.certificate_.is_certified and self.status_ not in ("interrupted", "stopped"):
             more = "max_time" if self.status_ == "time_limit" else "max_iter"
             advice = f"raise {more} or tol, lower C, or scale the features"
-            warnings.warn(
-                f"{self.certificate_} To close the gap, {advice}.",
-                NotCertifiedWarning,
-                3 + FIT_FRAMES,
-            )
+            warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse input is welcome."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from hedgerow._validation import (
 from hedgerow.errors import ParameterError
 from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes
-from hedgerow.linear._rosenblatt import LinearLearner
+from hedgerow.linear._rosenblatt import BinaryProblem, LinearLearner, Visits
+from hedgerow.monitor import monitored_fit
 
 __all__ = ["VotedPerceptron"]
 
@@ -43,17 +45,18 @@ class _VotedLearner(LinearLearner):
     mistakes: list[Rows] = field(default_factory=list, init=False)
     visits: list[Rows] = field(default_factory=list, init=False)
 
-    def visit(self, order: Rows) -> Rows:
-        """Visit the rows in this order, learn from mistakes, return their positions in it."""
-        positions = super().visit(order)
-        self.mistakes.append(order[positions])
-        self.visits.append(self.n_visits + positions)
-        self.n_visits += len(order)
-        return positions
+    def visit(self, order: Rows) -> Visits:
+        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        visits = super().visit(order)
+        self.mistakes.append(order[visits.mistakes])
+        self.visits.append(self.n_visits + visits.mistakes)
+        self.n_visits += visits.n_made
+        return visits
 
-    def survivals(self) -> Rows:
-        """Return how many visits the plane made by each mistake lasted, that mistake's included."""
-        return np.diff(np.concatenate([*self.visits, [self.n_visits]])).astype(np.int64)
+    def outcome(self) -> tuple[Rows, Rows]:
+        """Return the rows of the mistakes, and how many visits the plane made by each lasted."""
+        survivals = np.diff(np.concatenate([*self.visits, [self.n_visits]]))
+        return np.concatenate(self.mistakes), survivals.astype(np.int64)
 
 
 @stateful(
@@ -105,6 +108,8 @@ class VotedPerceptron(LinearPerceptronBase):
         How many passes may go without progress.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
+    max_time : float or None, default=None
+        Seconds that a fit may take; it then keeps what it has come to.
 
     Attributes
     ----------
@@ -154,6 +159,7 @@ class VotedPerceptron(LinearPerceptronBase):
         random_state: Any = 0,
         n_iter_no_change: int = 5,
         class_weight: Mapping[Any, float] | str | None = None,
+        max_time: float | None = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -165,7 +171,9 @@ class VotedPerceptron(LinearPerceptronBase):
         self.random_state = random_state
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
+        self.max_time = max_time
 
+    @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VotedPerceptron:
         """Learn planes that vote, for each class if there are more than two.
 
@@ -186,10 +194,12 @@ class VotedPerceptron(LinearPerceptronBase):
         check_parameters(self, RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         problems = problems_of(data)
-        learners, runs = self._train_learners(_VotedLearner, data, problems, self._schedule())
-        self.classes_ = data.classes
-        self._keep_mistakes(data, learners)
-        self._keep_report(runs, len(problems[0].visited))
+        runs = self._train(
+            self._learners(_VotedLearner, data, problems),
+            self._schedule(),
+            partial(self._mistakes_kept, data=data, problems=problems),
+            n_workers=check_n_threads(self.n_jobs),
+        )
         self._warn_unless_separated(runs)
         return self
 
@@ -215,17 +225,26 @@ class VotedPerceptron(LinearPerceptronBase):
             known = f"0 to {len(self.mistakes_) - 1}"
             msg = f"problem={problem!r} is none of the one-vs-rest problems; choose one of {known}"
             raise ParameterError(msg)
-        planes = next(self._planes_in_blocks(problem, len(self.mistakes_[problem])))
+        none = Planes.zero(0, self.n_features_in_)
+        planes = next(self._planes_in_blocks(problem, len(self.mistakes_[problem]) or 1), none)
         return planes.coef, planes.intercept, self.survivals_[problem]
 
-    def _keep_mistakes(self, data: TrainingData, learners: list[_VotedLearner]) -> None:
-        """Set what the planes and their votes are made from."""
-        rows = [np.concatenate(learner.mistakes) for learner in learners]
-        self.support_ = np.unique(np.concatenate(rows))
-        self.support_vectors_ = data.X[self.support_]
-        self.steps_ = np.array([learner.moves(self.support_) for learner in learners])
-        self.mistakes_ = [np.searchsorted(self.support_, r).astype(np.int64) for r in rows]
-        self.survivals_ = [learner.survivals() for learner in learners]
+    def _mistakes_kept(
+        self,
+        outcomes: Sequence[tuple[Rows, Rows]],
+        data: TrainingData,
+        problems: Sequence[BinaryProblem],
+    ) -> dict[str, Any]:
+        """Return the attributes that the planes and their votes are made from."""
+        support = np.unique(np.concatenate([rows for rows, _ in outcomes]))
+        return {
+            "classes_": data.classes,
+            "support_": support,
+            "support_vectors_": data.X[support],
+            "steps_": np.array([problem.steps(self.eta0)[support] for problem in problems]),
+            "mistakes_": [np.searchsorted(support, rows).astype(np.int64) for rows, _ in outcomes],
+            "survivals_": [survivals for _, survivals in outcomes],
+        }
 
     def _planes_in_blocks(self, problem: int, block: int) -> Iterator[Planes]:
         """Yield the planes of a problem, at most ``block`` at a time: running sums of the steps."""
@@ -254,5 +273,5 @@ class VotedPerceptron(LinearPerceptronBase):
                 scores = _core.scores(matrix, planes.coef, planes.intercept, n_threads)
                 votes[:, k] += np.sign(scores) @ survivals[first : first + block]
                 first += block
-            votes[:, k] /= survivals.sum()
+            votes[:, k] /= max(survivals.sum(), 1)
         return votes

@@ -1,6 +1,6 @@
 """How a long task talks to the world: progress out; Ctrl-C, time limits and callbacks in."""
 
-from hedgerow.monitor.callbacks import FIT_FRAMES, CallbackSupport, member_of, monitored_fit
+from hedgerow.monitor.callbacks import CallbackSupport, member_of, monitored_fit
 from hedgerow.monitor.interrupts import raising_at_once
 from hedgerow.monitor.running import (
     Event,
@@ -14,7 +14,6 @@ from hedgerow.monitor.running import (
 )
 
 __all__ = [
-    "FIT_FRAMES",
     "CallbackSupport",
     "Event",
     "Monitor",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar, cast
 
+from hedgerow.monitor.interrupts import raising_at_once
 from hedgerow.monitor.running import Attributes, Event, Listener, Plain, monitored
 
 try:
@@ -15,13 +16,9 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks: plain functions
     CallbackSupportMixin = object
     with_callbacks = None
 
-__all__ = ["FIT_FRAMES", "CallbackSupport", "member_of", "monitored_fit"]
+__all__ = ["CallbackSupport", "member_of", "monitored_fit"]
 
-P = ParamSpec("P")
-
-FIT_FRAMES = 1 if with_callbacks is None else 2
-"""Frames that :func:`monitored_fit` puts between a fit method and its caller; warnings skip them."""
-R = TypeVar("R")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class PlainCallback:
@@ -83,19 +80,18 @@ def _is_sklearn_callback(callback: Any) -> bool:
     return hasattr(callback, "on_fit_task_end") and not isinstance(callback, type)
 
 
-def monitored_fit(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def monitored_fit(fit: Fit) -> Fit:
     """Make a fit method a task: it can be listened to, limited in time, and interrupted."""
 
     @functools.wraps(fit)
-    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with (
             _listeners(self, *args, **kwargs) as listeners,
             monitored(type(self).__name__, getattr(self, "max_time", None), listeners),
         ):
             return fit(self, *args, **kwargs)
 
-    managed: Callable[Concatenate[Any, P], R] = run
-    return managed if with_callbacks is None else with_callbacks(managed)
+    return cast(Fit, run if with_callbacks is None else with_callbacks(run))
 
 
 @contextmanager
@@ -120,7 +116,18 @@ def _listeners(
 
 @contextmanager
 def member_of(estimator: Any, member: Any) -> Iterator[None]:
-    """Let the callbacks of an estimator hear of the fit of one of its members."""
+    """Let the callbacks of an estimator hear of the fit of one of its members.
+
+    Ctrl-C is raised at once while a member that is not of this package fits: it would not ask.
+    """
+    asks = isinstance(member, CallbackSupport)
+    with nullcontext() if asks else raising_at_once(), _heard_by(estimator, member):
+        yield
+
+
+@contextmanager
+def _heard_by(estimator: Any, member: Any) -> Iterator[None]:
+    """Hand scikit-learn's callbacks on to a member."""
     context = getattr(estimator, "_callback_fit_ctx", None)
     if context is None:
         yield

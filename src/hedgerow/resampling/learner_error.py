@@ -9,6 +9,7 @@ Efron, Tibshirani (1997), "Improvements on cross-validation: the .632+ bootstrap
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -20,7 +21,8 @@ from sklearn.base import clone, is_classifier
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import check_seed, one_of, whole_number
-from hedgerow.errors import DataError, ParameterError
+from hedgerow.errors import DataError, ParameterError, StoppedError
+from hedgerow.monitor import current, monitored, raising_at_once
 from hedgerow.resampling.bootstrapping import ConfidenceInterval, bootstrap, check, check_level
 from hedgerow.resampling.plan import make_plan
 from hedgerow.resampling.samples import drawn_rows, take_rows
@@ -36,10 +38,22 @@ SHARE_DRAWN = 1 - np.exp(-1)
 
 _MOST_SHIFTS = 1000
 _LEARNER_STREAM = 1 << 63
+
+
+def _squared_error(y: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
+    error: NDArray[Any] = (y - prediction) ** 2
+    return error
+
+
+def _absolute_error(y: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
+    error: NDArray[Any] = np.abs(y - prediction)
+    return error
+
+
 _ROW_LOSSES: dict[str, RowLoss] = {
-    "misclassification": lambda y, prediction: y != prediction,
-    "squared_error": lambda y, prediction: (y - prediction) ** 2,
-    "absolute_error": lambda y, prediction: np.abs(y - prediction),
+    "misclassification": operator.ne,
+    "squared_error": _squared_error,
+    "absolute_error": _absolute_error,
 }
 
 
@@ -91,6 +105,8 @@ class ErrorEstimate:
         )
 
 
+@monitored("bootstrap_error")
+@raising_at_once()
 def bootstrap_error(
     learner: Any,
     X: Any,
@@ -135,6 +151,11 @@ def bootstrap_error(
     -------
     ErrorEstimate
         The error, its interval and what it was made of.
+
+    Raises
+    ------
+    StoppedError
+        If a time limit or a callback stopped it: half of the fits are no estimate.
 
     Examples
     --------
@@ -204,6 +225,18 @@ class _Trial:
             raise DataError(msg)
         return learner.fit(take_rows(self.X, rows), y)
 
+    def losses_left_out(
+        self, resample: tuple[int, NDArray[np.uint8]]
+    ) -> tuple[NDArray[np.int64], Values]:
+        """Return the rows that a numbered resample lacks, and the losses of its fit on them."""
+        number, counts = resample
+        left_out = np.flatnonzero(counts == 0)
+        if not len(left_out):
+            return left_out, np.empty(0)
+        fitted = self.fitted(drawn_rows(counts), number)
+        prediction = np.asarray(fitted.predict(take_rows(self.X, left_out)))
+        return left_out, self.loss(self.y[left_out], prediction)
+
     def loss(self, y: NDArray[Any], prediction: NDArray[Any]) -> Values:
         """Return the loss of every row."""
         values = np.asarray(self.row_loss(y, prediction), dtype=np.float64)
@@ -229,19 +262,16 @@ def _row_loss(metric: Any, learner: Any) -> RowLoss:
 
 def _mean_out_of_bag(trial: _Trial, counts: NDArray[np.uint8], n_threads: int) -> Values:
     """Return for every row the mean loss of the fits whose resample lacks it."""
-
-    def of_resample(number: int) -> tuple[NDArray[np.int64], Values]:
-        left_out = np.flatnonzero(counts[number] == 0)
-        if not len(left_out):
-            return left_out, np.empty(0)
-        fitted = trial.fitted(drawn_rows(counts[number]), number)
-        prediction = np.asarray(fitted.predict(take_rows(trial.X, left_out)))
-        return left_out, trial.loss(trial.y[left_out], prediction)
-
     total, n_fits = np.zeros(len(trial.y)), np.zeros(len(trial.y))
-    for left_out, losses in side_by_side(of_resample, range(len(counts)), n_threads):
+    monitor = current()
+    results = side_by_side(trial.losses_left_out, list(enumerate(counts)), n_threads)
+    for number, (left_out, losses) in enumerate(results, start=1):
+        if monitor.reason is not None:
+            msg = f"bootstrap_error had to stop ({monitor.reason}) after {number - 1} of {len(counts)} fits; let it run to the end, or draw fewer resamples"
+            raise StoppedError(msg)
         total[left_out] += losses
         n_fits[left_out] += 1
+        monitor.report(number, len(counts))
     never = np.flatnonzero(n_fits == 0)
     if len(never):
         msg = f"row {never[0]} is in every one of the {len(counts)} resamples; draw more of them, or use smaller groups"

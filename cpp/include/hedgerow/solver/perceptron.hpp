@@ -5,9 +5,9 @@
 //
 //   coef += step weight_i y_i x_i,    intercept += step weight_i y_i (if it is fitted).
 //
-// Rows of weight 0 are passed over. Returned: the positions in `order` at which mistakes were made;
-// a pass without any shows that coef and intercept separate the rows visited. If the thread's stop
-// token asks to stop, the rest of the rows is left unvisited; what is returned stays true.
+// Rows of weight 0 are passed over. A pass without mistakes shows that coef and intercept separate
+// the rows visited. If the thread's stop token asks to stop, the rest of the rows is left unvisited,
+// and what is returned is true of those before.
 //
 // Novikoff (1962), "On convergence proofs on perceptrons": at most (R / margin)^2 mistakes, if the
 // rows lie within R of the origin (in the space with the constant feature) and can be separated.
@@ -21,10 +21,14 @@
 
 namespace hedgerow {
 
-std::vector<std::int64_t> perceptron_pass(const Matrix& matrix, std::span<const double> y,
-                                          std::span<const double> weight,
-                                          std::span<const std::int64_t> order, double step,
-                                          bool fit_intercept, std::span<double> coef,
-                                          double& intercept);
+/// What came of a pass.
+struct Visits {
+  std::int64_t n_made;                 ///< how many of the rows were visited: the first so many
+  std::vector<std::int64_t> mistakes;  ///< the positions in `order` at which mistakes were made
+};
+
+Visits perceptron_pass(const Matrix& matrix, std::span<const double> y,
+                       std::span<const double> weight, std::span<const std::int64_t> order,
+                       double step, bool fit_intercept, std::span<double> coef, double& intercept);
 
 }  // namespace hedgerow
