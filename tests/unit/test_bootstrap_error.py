@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgerow import LinearSVC
-from hedgerow.errors import DataError, ParameterError
+from hedgerow import LinearSVC, engine, watch
+from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.resampling.learner_error import bootstrap_error
 
 
@@ -131,3 +131,31 @@ def test_what_cannot_be_estimated_is_said_in_a_sentence(noise):
         bootstrap_error(nearest, X, y, metric="accuracy")
     with pytest.raises(ParameterError, match="return one loss a row"):
         bootstrap_error(nearest, X, y, metric=lambda y, p: np.mean(y != p), n_resamples=30)
+
+
+def test_every_fit_is_reported():
+    X, y = load_iris(return_X_y=True)
+    events = []
+    with watch(events.append):
+        bootstrap_error(KNeighborsClassifier(1), X, y, n_resamples=30, random_state=0)
+    assert [event.done for event in events] == list(range(1, 31))
+    assert {(event.path, event.total) for event in events} == {(("bootstrap_error",), 30)}
+
+
+def test_half_an_estimate_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with (
+        watch(lambda event: event.task == "bootstrap_error" and event.done == 3),
+        pytest.raises(StoppedError, match=r"had to stop \(stopped\) after 3 of 30 fits"),
+    ):
+        bootstrap_error(KNeighborsClassifier(1), X, y, n_resamples=30, random_state=0)
+
+
+@pytest.mark.parametrize("metric", ["misclassification", "squared_error", "absolute_error"])
+def test_where_the_fits_run_changes_nothing(metric):
+    X, y = load_iris(return_X_y=True)
+    settings = {"n_resamples": 20, "random_state": 0, "metric": metric}
+    expected = bootstrap_error(KNeighborsClassifier(1), X, y, **settings)
+    for where in (None, "threading", "loky"):
+        with engine(where):
+            assert bootstrap_error(KNeighborsClassifier(1), X, y, **settings) == expected

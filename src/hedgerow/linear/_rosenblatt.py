@@ -175,8 +175,11 @@ class Visits(NamedTuple):
 class Learner(Protocol[Outcome_co]):
     """Something with a plane that learns from mistakes.
 
-    It is sent to where it is trained; of it only the outcome comes back.
+    It is sent to where it is trained; of it only the outcome comes back. About
+    ``seconds_afterwards`` are then needed to make a model of that.
     """
+
+    seconds_afterwards: float
 
     @property
     def problem(self) -> BinaryProblem:
@@ -203,6 +206,7 @@ class LinearLearner:
     coef: Vector
     intercept: float
     n_threads: int
+    seconds_afterwards: float = field(default=0.0, init=False)
 
     def visit(self, order: Rows) -> Visits:
         """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
@@ -269,7 +273,8 @@ class _Passes:
         cut_short = monitor.reason if visits.n_made < len(order) else None
         began = time.monotonic()
         scores = _finite(self.learner.scores())
-        monitor.reserve(_SCORES_AFTERWARDS * (time.monotonic() - began))
+        measuring = time.monotonic() - began
+        monitor.reserve(_SCORES_AFTERWARDS * measuring + self.learner.seconds_afterwards)
         self.n_visits += visits.n_made
         self.n_last_mistakes = len(visits.mistakes)
         self.n_mistakes += self.n_last_mistakes

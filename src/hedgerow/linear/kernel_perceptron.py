@@ -100,6 +100,7 @@ class _KernelLearner:
     constant: float
     counts: NDArray[np.int64] = field(init=False)
     intercept: float = field(default=0.0, init=False)
+    seconds_afterwards: float = field(default=0.0, init=False)
     _scores: Vector = field(init=False)
 
     def __post_init__(self) -> None:

@@ -35,28 +35,34 @@ Rows = NDArray[np.int64]
 
 _BLOCK = 2**22
 """Numbers in a block of planes or of their scores: 32 MB."""
+_SECONDS_A_MISTAKE = 1e-7
+"""What it takes to put the mistakes together in the end, where memory is slow."""
 
 
 @dataclass
 class _VotedLearner(LinearLearner):
-    """A perceptron that remembers on which row and at which visit it made each mistake."""
+    """A perceptron that remembers on which row it made each mistake, and how many visits later."""
 
     n_visits: int = field(default=0, init=False)
+    last: int = field(default=0, init=False)
     mistakes: list[Rows] = field(default_factory=list, init=False)
-    visits: list[Rows] = field(default_factory=list, init=False)
+    visits_between: list[Rows] = field(default_factory=list, init=False)
 
     def visit(self, order: Rows) -> Visits:
         """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
         visits = super().visit(order)
+        when = self.n_visits + visits.mistakes
         self.mistakes.append(order[visits.mistakes])
-        self.visits.append(self.n_visits + visits.mistakes)
+        self.visits_between.append(np.diff(when, prepend=self.last))
+        self.last = int(when[-1]) if len(when) else self.last
         self.n_visits += visits.n_made
+        self.seconds_afterwards += _SECONDS_A_MISTAKE * len(when)
         return visits
 
     def outcome(self) -> tuple[Rows, Rows]:
         """Return the rows of the mistakes, and how many visits the plane made by each lasted."""
-        survivals = np.diff(np.concatenate([*self.visits, [self.n_visits]]))
-        return np.concatenate(self.mistakes), survivals.astype(np.int64)
+        survivals = np.concatenate([*self.visits_between, [self.n_visits - self.last]])[1:]
+        return np.concatenate(self.mistakes), survivals
 
 
 @stateful(
@@ -236,13 +242,17 @@ class VotedPerceptron(LinearPerceptronBase):
         problems: Sequence[BinaryProblem],
     ) -> dict[str, Any]:
         """Return the attributes that the planes and their votes are made from."""
-        support = np.unique(np.concatenate([rows for rows, _ in outcomes]))
+        # There may be many more mistakes than rows: look places up instead of sorting.
+        is_support = np.zeros(data.X.shape[0], dtype=bool)
+        for rows, _ in outcomes:
+            is_support[rows] = True
+        support, place = np.flatnonzero(is_support), np.cumsum(is_support) - 1
         return {
             "classes_": data.classes,
             "support_": support,
             "support_vectors_": data.X[support],
             "steps_": np.array([problem.steps(self.eta0)[support] for problem in problems]),
-            "mistakes_": [np.searchsorted(support, rows).astype(np.int64) for rows, _ in outcomes],
+            "mistakes_": [place[rows] for rows, _ in outcomes],
             "survivals_": [survivals for _, survivals in outcomes],
         }
 

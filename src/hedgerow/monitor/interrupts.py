@@ -27,7 +27,7 @@ def raising_at_once() -> Iterator[None]:
 
 @contextmanager
 def interrupts_asked_for(ask: Callable[[], None]) -> Iterator[None]:
-    """Call ``ask`` at the first Ctrl-C, and hand the signal on when the block has ended.
+    """Call ``ask`` at the first Ctrl-C, and hand the signal on when the block has ended, however.
 
     So a task can put what it has in order before KeyboardInterrupt is raised. A second Ctrl-C does
     at once what it would have done without this block. Signals arrive in the main thread alone;
@@ -53,8 +53,8 @@ def interrupts_asked_for(ask: Callable[[], None]) -> Iterator[None]:
     finally:
         if signal.getsignal(signal.SIGINT) is on_signal:
             signal.signal(signal.SIGINT, before)
-    if pressed:
-        before(signal.SIGINT, None)
+        if pressed:
+            before(signal.SIGINT, None)
 
 
 def _handler() -> Callable[[int, FrameType | None], Any] | None:

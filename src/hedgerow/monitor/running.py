@@ -72,8 +72,8 @@ class Event:
 
     @property
     def task(self) -> str:
-        """The name of the task."""
-        return self.path[-1]
+        """The name of the task; "" for what runs outside any."""
+        return self.path[-1] if self.path else ""
 
 
 class Listener(Protocol):
@@ -197,16 +197,18 @@ class Monitor:
             return
         event = Event(self.path, done, total, time.monotonic() - self.began, figures or {})
         hearer: Monitor | None = self
-        is_own, attributes = True, None
+        outermost, is_own, attributes = self, True, None
         with self._lock:
             while hearer is not None:
+                # A scope cannot stop, as other tasks may follow in it: what runs within it can.
+                outermost = hearer if hearer.task else outermost
                 if is_own and hearer.model_at is not None and point is not None:
                     attributes = partial(hearer.model_at, point)
                 told = [
                     tell(event, is_own=is_own, attributes=attributes) for tell in hearer.listeners
                 ]
                 if any(told):
-                    hearer.ask("stopped")
+                    outermost.ask("stopped")
                 is_own = is_own and hearer.is_part
                 hearer = hearer.parent
 

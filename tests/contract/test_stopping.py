@@ -1,0 +1,86 @@
+"""Every estimator obeys Ctrl-C and its time limit, and is usable afterwards.
+
+Classes are found by themselves: one that is not made endless by the settings below, or that has no
+``max_time``, fails here until it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+import hedgerow
+from hedgerow.testing import check_interrupt, check_max_time
+
+WITHOUT_A_LOOP = {
+    "TableEncoder": "reads each column once; TableClassifier is interrupted while it does",
+}
+
+ENDLESS = {
+    "max_iter": 10**9,
+    "tol": 1e-300,
+    "n_iter_no_change": 10**9,
+    "C": 1e6,
+    "solver": "dual_coordinate_descent",
+    "random_state": 0,
+}
+"""Values of parameters, by their names, that make a fit go on for ever."""
+
+
+def estimators():
+    """Return every public class that can be fitted."""
+    public = (getattr(hedgerow, name) for name in hedgerow.__all__)
+    return [
+        each
+        for each in public
+        if inspect.isclass(each) and issubclass(each, BaseEstimator) and hasattr(each, "fit")
+    ]
+
+
+def endless(cls):
+    """Return an estimator of the class that does not end by itself."""
+    settings = dict(ENDLESS, learner=None)
+    if "learner" in cls().get_params(deep=False):
+        settings["learner"] = endless(hedgerow.LinearSVC)
+    known = cls().get_params(deep=False)
+    return cls(**{name: value for name, value in settings.items() if name in known})
+
+
+def noise(n_classes, kind):
+    """Return rows with random labels, each row twice: no kernel and no tree can learn them all."""
+    random = np.random.default_rng(0)
+    X = np.tile(random.standard_normal((1500, 20)), (2, 1))
+    y = random.integers(n_classes, size=len(X))
+    return (X if kind == "dense" else sp.csr_array(np.where(X > 0.5, X, 0.0))), y
+
+
+LOOPS = [cls for cls in estimators() if cls.__name__ not in WITHOUT_A_LOOP]
+
+
+def test_every_class_without_a_loop_exists_and_is_no_other():
+    names = {cls.__name__ for cls in estimators()}
+    assert set(WITHOUT_A_LOOP) <= names
+    assert {cls.__name__ for cls in LOOPS} >= {"LinearSVC", "Perceptron", "TableClassifier"}
+
+
+@pytest.mark.parametrize("cls", LOOPS)
+def test_every_class_has_a_time_limit_and_callbacks(cls):
+    assert list(inspect.signature(cls).parameters)[-1] == "max_time"
+    assert callable(cls.set_callbacks)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("cls", LOOPS)
+def test_ctrl_c_is_obeyed_within_half_a_second(cls, n_classes, kind):
+    check_interrupt(endless(cls), *noise(n_classes, kind), after=0.4)
+
+
+@pytest.mark.parametrize(("n_classes", "kind"), [(2, "dense"), (3, "sparse")])
+@pytest.mark.parametrize("cls", LOOPS)
+def test_the_time_limit_is_kept(cls, n_classes, kind):
+    check_max_time(endless(cls), *noise(n_classes, kind), seconds=1.5)
