@@ -2,7 +2,9 @@
 #include "hedgerow/hot.hpp"
 
 #include <limits>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -182,6 +184,112 @@ TEST(triangular_loops_agree) {
       agree(solved(loops), solved(hot("baseline")));
     }
   });
+}
+
+/// Counts as they come up in resamples, and some that hardly ever do.
+static std::vector<std::uint8_t> some_counts(std::int64_t n) {
+  std::vector<std::uint8_t> counts(static_cast<std::size_t>(n));
+  Philox random(11, 0);
+  for (std::uint8_t& count : counts)
+    count = static_cast<std::uint8_t>(random.below(16) ? random.below(4) : random.below(256));
+  return counts;
+}
+
+TEST(poisson_counts_and_their_open_units_are_the_same) {
+  const std::int8_t cuts[kPoissonCuts] = {-33, 60, 107, 122, 125};
+  std::vector<std::uint64_t> words(kPoissonUnits / 8);
+  const auto drawn = [&](const HotLoops& loops) {
+    std::vector<std::uint8_t> counts(kPoissonUnits);
+    std::vector<std::uint16_t> open(kPoissonUnits + 4);
+    open.resize(static_cast<std::size_t>(
+        loops.poisson_counts(words.data(), cuts, counts.data(), open.data())));
+    return std::pair(counts, open);
+  };
+  for (std::uint64_t stream = 0; stream < 20; ++stream) {
+    Philox(3, stream).fill(words);
+    if (stream == 0) words.assign(words.size(), 0x7f7f7f7f7f7f7f7fu);  // all open
+    const auto expected = drawn(hot("baseline"));
+    const auto* bytes = reinterpret_cast<const unsigned char*>(words.data());
+    std::size_t n_open = 0;
+    for (std::size_t i = 0; i < kPoissonUnits; ++i) {
+      int above = 0;
+      for (const std::int8_t cut : cuts) above += static_cast<std::int8_t>(bytes[i]) > cut;
+      CHECK(expected.first[i] == above);
+      n_open += above == kPoissonCuts;
+    }
+    CHECK(expected.second.size() == n_open);
+    for (const std::uint16_t unit : expected.second) CHECK(expected.first[unit] == kPoissonCuts);
+    for_loops([&](const HotLoops& loops) { CHECK(drawn(loops) == expected); });
+  }
+}
+
+TEST(sums_of_counts_are_exact) {
+  const auto sums = [](const HotLoops& loops, const std::vector<std::uint8_t>& counts) {
+    const std::vector<std::uint8_t> all(counts.size(), 255), none(counts.size(), 0);
+    const auto n = static_cast<std::int64_t>(counts.size());
+    const std::int64_t expected = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    CHECK(loops.sum_counts(counts.data(), n) == expected);
+    CHECK(loops.sum_selected(counts.data(), all.data(), n) == expected);
+    CHECK(loops.sum_selected(counts.data(), none.data(), n) == 0);
+  };
+  for (const std::int64_t n : {0, 1, 15, 63, 64, 65, 1000, 20'000}) {
+    sums(hot("baseline"), some_counts(n));
+    sums(hot("baseline"), std::vector<std::uint8_t>(static_cast<std::size_t>(n), 255));
+    for_loops([&](const HotLoops& loops) {
+      sums(loops, some_counts(n));
+      sums(loops, std::vector<std::uint8_t>(static_cast<std::size_t>(n), 255));
+    });
+  }
+}
+
+TEST(column_sums_of_counts_agree) {
+  for (const std::int64_t n : {1, 7, 511, 512, 513, 1100})
+    for (const std::int64_t n_columns : {1, 2, 3, 4, 5, 9}) {
+      constexpr std::int64_t kResamples = 3;
+      const auto counts = some_counts(kResamples * n);
+      const Values columns = samples::values(n_columns * n, 1);
+      Values expected;
+      for (std::int64_t r = 0; r < kResamples; ++r)
+        for (std::int64_t c = 0; c < n_columns; ++c) {
+          double sum = 0.0;
+          for (std::int64_t i = 0; i < n; ++i) sum += counts[r * n + i] * columns[c * n + i];
+          expected.push_back(sum);
+        }
+      const auto agree_with = [&](const HotLoops& loops) {
+        Values sums(expected.size());
+        loops.count_sums({counts.data(), kResamples, n}, columns.data(), n_columns, sums.data());
+        // Up to 1100 terms of at most 255, in another order.
+        for (std::size_t e = 0; e < sums.size(); ++e)
+          check::near(sums[e], expected[e], 1100 * 255 * 1e-13);
+      };
+      agree_with(hot("baseline"));
+      for_loops(agree_with);
+    }
+}
+
+TEST(statistics_of_ranks_agree) {
+  constexpr std::int64_t kRows = 101;
+  for (const std::int64_t n_resamples : {1, 2, 3, 8, 9}) {
+    const auto counts = some_counts(n_resamples * kRows);
+    const CountTable table{counts.data(), n_resamples, kRows};
+    std::vector<std::int64_t> order;
+    Values values, is_negative, is_tied;
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      order.push_back((i * 7) % kRows);
+      values.push_back(static_cast<double>(i));
+      is_negative.push_back(i % 3 == 0);
+      is_tied.push_back(i % 2);
+    }
+    const auto results = [&](const HotLoops& loops) {
+      const auto size = static_cast<std::size_t>(n_resamples);
+      Values gini(size), auc(size);
+      loops.gini_coefficients(table, order.data(), values.data(), gini.data());
+      loops.auc(table, {order.data(), is_negative.data(), is_tied.data()}, auc.data());
+      gini.insert(gini.end(), auc.begin(), auc.end());
+      return gini;
+    };
+    for_loops([&](const HotLoops& loops) { agree(results(loops), results(hot("baseline"))); });
+  }
 }
 
 TEST(an_unknown_instruction_set_is_refused_with_those_that_run_here) {

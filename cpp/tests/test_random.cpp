@@ -25,6 +25,16 @@ TEST(the_stream_is_the_bijection_of_1_then_2_then_3) {
       CHECK(random.next_u64() == word);
 }
 
+TEST(filling_goes_on_where_the_last_word_was) {
+  Philox one_by_one(7, 9), filled(7, 9);
+  for (const std::size_t n : {0, 1, 2, 3, 4, 5, 8, 11, 64}) {
+    std::vector<std::uint64_t> words(n);
+    filled.fill(words);
+    for (const std::uint64_t word : words) CHECK(word == one_by_one.next_u64());
+    CHECK(filled.next_u64() == one_by_one.next_u64());
+  }
+}
+
 TEST(streams_and_seeds_differ) {
   const std::uint64_t word = Philox(1, 2).next_u64();
   CHECK(word != Philox(1, 3).next_u64());
@@ -55,6 +65,31 @@ TEST(below_is_unbiased_even_where_the_remainder_is_large) {
   for (int t = 0; t < kDraws; ++t) ++counts.at(random.below(kBound) % 3);
   for (const int count : counts)
     check::near(count, kDraws / 3.0, 5 * 81.7);  // five standard deviations
+}
+
+TEST(numbers_of_one_word_are_uniform_and_independent) {
+  Philox random(6, 0);
+  constexpr int kBatches = 250000;
+  std::vector<std::uint64_t> numbers(4 * kBatches);
+  random.fill_below(5, numbers);
+  std::array<int, 625> seen{};
+  for (std::size_t b = 0; b < numbers.size(); b += 4)
+    ++seen.at(125 * numbers[b] + 25 * numbers[b + 1] + 5 * numbers[b + 2] + numbers[b + 3]);
+  double chi_square = 0.0;
+  for (const int count : seen) chi_square += (count - 400.0) * (count - 400.0) / 400.0;
+  check::near(chi_square, 624.0, 5 * 35.3);  // five standard deviations, sqrt(2 * 624) each
+}
+
+TEST(numbers_below_any_bound_are_below_it_and_reach_its_end) {
+  for (const std::uint64_t bound :
+       {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 14, (std::uint64_t{1} << 14) + 1,
+        (std::uint64_t{1} << 28) + 1, std::uint64_t{3} << 62}) {
+    std::vector<std::uint64_t> numbers(403);
+    Philox(8, bound).fill_below(bound, numbers);
+    const std::uint64_t largest = std::ranges::max(numbers);
+    CHECK(largest < bound);
+    CHECK(largest >= bound - bound / 8 - 1);  // all 403 below it: a probability below 1e-23
+  }
 }
 
 TEST(below_1_is_0_and_below_2_is_fair) {

@@ -17,7 +17,7 @@ std::vector<std::uint8_t> draw(std::int64_t size, std::int64_t n_resamples, std:
 }  // namespace
 
 TEST(every_resample_has_as_many_draws_as_units) {
-  for (const std::int64_t size : {1, 2, 8, 9, 10, 100, 1001}) {
+  for (const std::int64_t size : {1, 2, 8, 9, 10, 100, 511, 512, 513, 1001}) {
     const auto counts = draw(size, 50, 0);
     for (auto row = counts.begin(); row != counts.end(); row += size)
       CHECK(std::accumulate(row, row + size, std::int64_t{0}) == size);

@@ -40,9 +40,7 @@ def test_a_search_that_keeps_to_its_time_says_what_it_left_undone() -> None:
     result = auto_fit(X, y, Cs=[2.0**k for k in range(-8, 12)], loss="hinge", max_time=1.5)
     assert time.monotonic() - began < 1.5 * 1.05 + 1
     assert result.unfinished
-    assert (
-        result.unfinished in {h.name: h.sentence for h in result.advice}["search_cut_short"]
-    )
+    assert result.unfinished in {h.name: h.sentence for h in result.advice}["search_cut_short"]
     assert result.model.predict(X).shape == y.shape
     assert json.dumps(result.as_dict(), allow_nan=False)
 

@@ -256,8 +256,10 @@ def test_the_columns_of_a_table_have_an_interval_each(pair):
     alone = bootstrap(pair[1], "mean", random_state=0)
     assert together.bootstrap_distribution.shape == (2, 9999)
     assert together.confidence_interval.low[1] == pytest.approx(alone.confidence_interval.low)
+    # Not the BCa ends: values of one digit have resamples whose mean is that of the data, and
+    # rounding decides on which side of it they are counted.
     np.testing.assert_allclose(
-        together.confidence_interval.low, by_axis.confidence_interval.low, rtol=1e-10
+        together.bootstrap_distribution, by_axis.bootstrap_distribution, rtol=1e-10
     )
     median = bootstrap(table, "median", n_resamples=100, random_state=0)
     assert median.estimate == pytest.approx(np.median(table, axis=0))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from zlib import crc32
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chisquare
+from scipy.stats import binom, chisquare, multinomial
 
 from hedgerow._core import multinomial_counts
 from hedgerow.errors import DataError
@@ -34,6 +35,37 @@ def test_a_units_count_is_binomial(size):
         expected = np.append(law.pmf(np.arange(4)), law.sf(3)) * len(counts)
         # Nine fixed draws: under the law a p-value this small comes once in 100 000.
         assert chisquare(seen, expected).pvalue > 1e-5
+
+
+@pytest.mark.parametrize("size", [20, 300, 10_000])
+def test_no_count_comes_too_often_or_too_rarely(size):
+    n_resamples = 20_000_000 // size
+    seen = np.bincount(multinomial_counts(2, 0, size, n_resamples).reshape(-1), minlength=9)
+    share = binom(size, 1 / size).pmf(np.arange(9))
+    # Five standard errors of independent counts, which vary more than those of a resample; for
+    # counts of six that is 25 in a million of the units.
+    error = np.sqrt(share * (1 - share) * size * n_resamples)
+    assert np.all(np.abs(seen[:9] - share * size * n_resamples) < 5 * error)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 6])
+def test_every_resample_of_a_few_units_is_as_likely_as_it_should_be(size):
+    counts = multinomial_counts(9, 0, size, 600_000)
+    place = (size + 1) ** np.arange(size)
+    seen = dict(zip(*np.unique(counts @ place, return_counts=True), strict=True))
+    law = multinomial(size, np.full(size, 1 / size))
+    vectors = [v for v in itertools.product(range(size + 1), repeat=size) if sum(v) == size]
+    # The rarest, all draws of one unit of six, is expected 13 times.
+    expected = [len(counts) * law.pmf(vector) for vector in vectors]
+    found = [seen.get(np.dot(vector, place), 0) for vector in vectors]
+    assert sum(found) == len(counts)
+    assert chisquare(found, expected).pvalue > 1e-5
+
+
+def test_a_seed_gives_the_same_resamples_on_every_machine_and_instruction_set():
+    sizes = (3, 40, 700, 10_000)
+    digests = [crc32(multinomial_counts(1, 2, size, 50).tobytes()) for size in sizes]
+    assert digests == [2784742473, 297396541, 939157966, 3070374357]
 
 
 def test_two_units_are_as_correlated_as_multinomial_counts_are():

@@ -15,6 +15,12 @@ constexpr std::int64_t kTileOrder = 96;
 /// The length of a stretch of the summation.
 constexpr std::int64_t kTileDepth = 192;
 
+/// Poisson counts are drawn for so many units at a time.
+constexpr std::int64_t kPoissonUnits = 512;
+
+/// Counts below this are told by the byte they are drawn with: 0 to 4.
+constexpr int kPoissonCuts = 5;
+
 /// What dual coordinate descent knows of one row, side by side because rows are visited at random.
 struct DualPoint {
   double alpha;
@@ -53,6 +59,20 @@ struct PerceptronPass {
   double* coef;
   double intercept;
   std::int64_t* mistakes;  ///< out: positions in `order`, room for n_order
+};
+
+/// How often each row is drawn in some resamples, resample after resample.
+struct CountTable {
+  const std::uint8_t* counts;
+  std::int64_t n_resamples;
+  std::int64_t n_rows;
+};
+
+/// Rows in the order of their scores; of rows with one score the negative ones come first.
+struct ScoreOrder {
+  const std::int64_t* rows;
+  const double* is_negative;  ///< 0 or 1
+  const double* is_tied;      ///< 1 if the row before has the same score, else 0
 };
 
 template <class Rows>
@@ -116,6 +136,25 @@ struct HotLoops : DenseLoops<float>,
                      std::int64_t ldb);
   /// b becomes the x with L L' x = b.
   void (*solve_factored)(std::int64_t m, const double* l, double* b);
+
+  /// The counts of the words' kPoissonUnits random bytes, as signed numbers: how many of the cuts
+  /// are below each, in ascending order. Bytes above all of them are open; their positions go to
+  /// `open`, which has room for four more than there are units, in an order that is the same for
+  /// all instruction sets. Returns their number.
+  std::int64_t (*poisson_counts)(const std::uint64_t* words, const std::int8_t* cuts,
+                                 std::uint8_t* counts, std::uint16_t* open);
+  std::int64_t (*sum_counts)(const std::uint8_t* counts, std::int64_t n);
+  /// The sum over the rows whose `selected` is 255; it is 0 for all others.
+  std::int64_t (*sum_selected)(const std::uint8_t* counts, const std::uint8_t* selected,
+                               std::int64_t n);
+  /// out[r * n_columns + c] = sum of count_ri * columns[c * n_rows + i] over the rows i
+  void (*count_sums)(const CountTable& table, const double* columns, std::int64_t n_columns,
+                     double* out);
+  /// Half the mean difference of two draws over the mean; values ascend, in the given order.
+  void (*gini_coefficients)(const CountTable& table, const std::int64_t* order,
+                            const double* values, double* out);
+  /// The share of pairs of a positive and a negative draw that the score puts in order.
+  void (*auc)(const CountTable& table, const ScoreOrder& order, double* out);
 };
 
 }  // namespace hedgerow

@@ -7,11 +7,13 @@
 namespace hedgerow {
 
 /// Writes one resample after the other, `size` counts each, drawn from `stream` and the next one.
+/// The counts are the same for every instruction set.
 ///
-/// Poisson counts of a rate a little below one are, given their sum, multinomial; the few draws
-/// that are missing are made one by one. The sum of independent multinomial counts over the same
-/// cells is multinomial, so the result is exact whatever the sum was; a resample that came out too
-/// long is drawn anew one by one. Nearly always one random byte a unit is enough.
+/// Let the counts be independent Poisson numbers first, and N their sum. Given N they are
+/// multinomial: N draws of equally likely units. If N exceeds the size all of them are drawn again,
+/// which changes the law of N and nothing else; then the missing draws are made one by one. N draws
+/// and size - N further ones, all independent, are size draws whatever N was, so the result is
+/// exactly multinomial for any rate of the Poisson numbers; a rate a little below one is quick.
 /// A count above 255 would wrap, but has a probability below 1 / 255!.
 void multinomial_counts(std::uint64_t seed, std::uint64_t stream, std::int64_t size,
                         std::span<std::uint8_t> counts);

@@ -15,12 +15,18 @@ namespace {
 
 using std::int32_t;
 using std::int64_t;
+using std::int8_t;
+using std::uint16_t;
+using std::uint32_t;
+using std::uint64_t;
 using std::uint8_t;
 
 #include "vectors.inl"
 #include "rows.inl"
 #include "sweeps.inl"
 #include "tiles.inl"
+#include "counts.inl"
+#include "ranks.inl"
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
@@ -55,6 +61,12 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     factor,
     solve_rows,
     solve_factored,
+    poisson_counts,
+    sum_counts,
+    sum_selected,
+    count_sums,
+    gini_coefficients,
+    auc,
 };
 
 }  // namespace hedgerow

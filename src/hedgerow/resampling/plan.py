@@ -22,8 +22,8 @@ __all__ = ["Counts", "Plan", "make_plan"]
 Counts: TypeAlias = NDArray[np.uint8]
 """One row a resample, one column a row of the data; in C order."""
 
-CELLS_PER_BLOCK = 1 << 16
-"""Counts in a block: enough to make NumPy's overhead vanish, few enough to stay in the cache."""
+CELLS_PER_BLOCK = 1 << 20
+"""Counts in a block: enough to make Python's overhead vanish, few enough to stay in the cache."""
 
 MOST_DELETIONS = 2000
 """Above this many units the jackknife leaves out random groups of them instead of single ones."""
@@ -116,16 +116,12 @@ class Plan:
         return counts
 
     def _draw(self, seed: int, nesting: int, index: int, n_resamples: int) -> Counts:
-        counts = np.empty((n_resamples, self.n_units), dtype=np.uint8)
         first = nesting * _STREAMS_PER_NESTING + index * len(self.pool_sizes) * _STREAMS_PER_DRAW
-        start = 0
-        for pool, size in enumerate(self.pool_sizes):
-            stream = first + pool * _STREAMS_PER_DRAW
-            counts[:, start : start + size] = _core.multinomial_counts(
-                seed, stream, size, n_resamples
-            )
-            start += size
-        return counts
+        pools = [
+            _core.multinomial_counts(seed, first + pool * _STREAMS_PER_DRAW, size, n_resamples)
+            for pool, size in enumerate(self.pool_sizes)
+        ]
+        return pools[0] if len(pools) == 1 else np.concatenate(pools, axis=1)
 
 
 def make_plan(n_rows: int, strata: Any = None, groups: Any = None) -> Plan:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._engine import side_by_side
+from hedgerow._engine import in_threads
 from hedgerow.resampling.plan import Counts, Plan
 from hedgerow.resampling.statistics import WeightedStatistic
 
@@ -41,7 +41,7 @@ class Run:
             return _values(statistic, self.plan.of_rows(self.plan.draw(self.seed, block)))
 
         blocks = self.plan.blocks(self.n_resamples)
-        return np.concatenate(list(side_by_side(of_block, blocks, self.n_threads)))
+        return np.concatenate(list(in_threads(of_block, blocks, self.n_threads)))
 
     def jackknife(self, statistic: WeightedStatistic) -> list[Values]:
         """Return for each pool the statistic without one part of it, part after part."""
@@ -52,7 +52,7 @@ class Run:
         pools = []
         for parts in self.plan.deletions(self.seed):
             blocks = [parts[block.start : block.stop] for block in self.plan.blocks(len(parts))]
-            pools.append(np.concatenate(list(side_by_side(without, blocks, self.n_threads))))
+            pools.append(np.concatenate(list(in_threads(without, blocks, self.n_threads))))
         return pools
 
     def nested_errors(self, statistic: WeightedStatistic) -> Values:
@@ -68,7 +68,7 @@ class Run:
             return np.stack([of_resample(*each) for each in zip(drawn, block, strict=True)])
 
         blocks = self.plan.blocks(self.n_resamples)
-        return np.concatenate(list(side_by_side(of_block, blocks, self.n_threads)))
+        return np.concatenate(list(in_threads(of_block, blocks, self.n_threads)))
 
 
 def _values(statistic: WeightedStatistic, counts: Counts) -> Values:

@@ -11,11 +11,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._rows import dense, read_rows
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.plan import Counts, Plan, make_plan
 
 __all__ = ["Called", "Samples", "drawn_rows", "read_samples", "take_rows"]
+
+DRAWN_ROWS_AT_ONCE = 1 << 15
+"""A callable sees so many rows at a time: few enough that their copies stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,16 @@ class Samples:
             raise ParameterError(msg)
         return make_plan(sum(self.sizes), np.repeat(np.arange(len(self.sizes)), self.sizes))
 
-    def split(self, counts: Counts) -> list[Counts]:
-        """Return the counts that belong to each sample's rows."""
+    def drawn(self, counts: Counts) -> list[Any]:
+        """Return each sample's drawn rows, of one resample or of a block of equally long ones."""
         if self.paired:
-            return [counts] * len(self.parts)
-        return np.split(counts, np.cumsum(self.sizes)[:-1], axis=1)
+            rows = _rows_of(counts)
+            return [take_rows(part, rows) for part in self.parts]
+        of_sample = np.split(counts, np.cumsum(self.sizes)[:-1], axis=-1)
+        return [
+            take_rows(part, _rows_of(each))
+            for part, each in zip(self.parts, of_sample, strict=True)
+        ]
 
     def numbers(self) -> list[NDArray[np.float64]]:
         """Return every sample as an array of finite numbers, of one or two dimensions."""
@@ -129,26 +138,23 @@ class Called:
 
     def __call__(self, counts: Counts) -> NDArray[np.float64]:
         """Return what the callable returns for every resample."""
-        of_sample = self._samples.split(counts)
-        if self._in_blocks and len(np.unique(counts.sum(axis=1, dtype=np.int64))) == 1:
-            drawn = [drawn_rows(each).reshape(len(each), -1) for each in of_sample]
-            return self._numbers(self._value([*drawn]))
-        values = [
-            self._value([drawn_rows(row) for row in rows]) for rows in zip(*of_sample, strict=True)
-        ]
+        if self._in_blocks and len(np.unique(_core.count_sizes(counts))) == 1:
+            step = max(1, DRAWN_ROWS_AT_ONCE // counts.shape[1])
+            blocks = (counts[start : start + step] for start in range(0, len(counts), step))
+            return np.concatenate([self._numbers(self._value(block)) for block in blocks])
+        values = [self._value(resample) for resample in counts]
         try:
             return np.stack([self._numbers(value) for value in values])
         except ValueError as error:
             msg = f"the statistic has another shape in some resamples ({error}); return one shape always"
             raise DataError(msg) from error
 
-    def _value(self, drawn: list[NDArray[np.int64]]) -> Any:
-        parts = [
-            take_rows(part, rows) for part, rows in zip(self._samples.parts, drawn, strict=True)
-        ]
+    def _value(self, counts: Counts) -> Any:
+        """Call the function on the rows of one resample, or of a block of equally long ones."""
+        parts = self._samples.drawn(counts)
         if not self._along_axis:
             return self._function(*parts)
-        rows_axis = drawn[0].ndim - 1
+        rows_axis = counts.ndim - 1
         return self._function(*(np.moveaxis(part, rows_axis, -1) for part in parts), axis=-1)
 
     def _numbers(self, value: Any) -> NDArray[np.float64]:
@@ -166,14 +172,21 @@ def _takes_axis(function: Callable[..., Any]) -> bool:
         return False
 
 
+def _rows_of(counts: Counts) -> NDArray[np.int64]:
+    """Return the rows drawn in one resample, or in each of a block of equally long ones."""
+    rows = drawn_rows(counts)
+    return rows if counts.ndim == 1 else rows.reshape(len(counts), -1)
+
+
 def drawn_rows(counts: Counts) -> NDArray[np.int64]:
     """Return the rows drawn, resample after resample."""
-    rows = np.broadcast_to(np.arange(counts.shape[-1]), counts.shape)
-    return np.repeat(rows.reshape(-1), counts.reshape(-1))
+    return _core.drawn_rows(np.ascontiguousarray(np.atleast_2d(counts)))
 
 
 def take_rows(part: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of an array, a sparse matrix or a frame, of the same kind."""
+    if isinstance(part, np.ndarray):
+        return part.take(rows, axis=0)
     if not _is_frame(part):
         return part[rows]
     frame = nw.from_native(part, eager_only=True, allow_series=True)

@@ -2,13 +2,12 @@
 
 A statistic takes a block of counts and returns one value, or one array of values, a resample. What
 is known by name never sees the drawn rows: sums are products of the counts with the data, ranks are
-cumulative counts of data sorted once.
+cumulative counts of data sorted once, and both are computed in the core.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +43,10 @@ class Sums:
 
     def __init__(self, columns: Values) -> None:
         self._by_column = np.ascontiguousarray(columns.T, dtype=np.float64)
-        self._zeros = np.zeros(len(self._by_column))
 
-    def __call__(self, counts: NDArray[Any]) -> Values:
-        """Return counts @ columns; single bytes are exact in single precision."""
-        rows = counts.astype(np.float32) if counts.dtype == np.uint8 else counts
-        return _core.scores(_core.Matrix.dense(rows), self._by_column, self._zeros, 1)
-
-
-def with_ones(columns: Values) -> Values:
-    """Append a column of ones, whose product is the number of rows drawn."""
-    return np.column_stack([columns, np.ones(len(columns))])
+    def __call__(self, counts: Counts) -> Values:
+        """Return counts @ columns."""
+        return _core.count_sums(counts, self._by_column)
 
 
 class Mean:
@@ -63,20 +55,20 @@ class Mean:
     def __init__(self, columns: Values) -> None:
         # Sums around the mean keep their digits when the mean is far from zero.
         self._shift = columns.mean(axis=0)
-        centred = with_ones(columns - self._shift)
-        self._sums, self._squares = Sums(centred), Sums(centred**2)
+        centred = columns - self._shift
+        self._sums = Sums(centred)
+        self._moments = Sums(np.column_stack([centred, centred**2]))
 
     def __call__(self, counts: Counts) -> Values:
         """Return the means of every resample."""
-        sums = self._sums(counts)
-        means: Values = self._shift + sums[:, :-1] / sums[:, -1:]
+        means: Values = self._shift + self._sums(counts) / _core.count_sizes(counts)[:, None]
         return means
 
     def standard_error(self, counts: Counts) -> Values:
         """Return s / sqrt(n) of every resample."""
-        sums, squares = self._sums(counts), self._squares(counts)
-        n = sums[:, -1:]
-        variance = np.maximum(squares[:, :-1] - sums[:, :-1] ** 2 / n, 0) / (n - 1)
+        sums, squares = np.split(self._moments(counts), 2, axis=1)
+        n = _core.count_sizes(counts)[:, None]
+        variance = np.maximum(squares - sums**2 / n, 0) / (n - 1)
         error: Values = np.sqrt(variance / n)
         return error
 
@@ -87,7 +79,7 @@ class Ratio:
     def __init__(self, columns: Values) -> None:
         x, y = columns.T
         self._sums = Sums(columns)
-        self._moments = Sums(with_ones(np.column_stack([x, y, x * x, x * y, y * y])))
+        self._moments = Sums(np.column_stack([x, y, x * x, x * y, y * y]))
 
     def __call__(self, counts: Counts) -> Values:
         """Return the ratio of every resample."""
@@ -97,7 +89,8 @@ class Ratio:
 
     def standard_error(self, counts: Counts) -> Values:
         """Return the standard error by the delta method: that of the residuals x - ratio y."""
-        x, y, xx, xy, yy, n = self._moments(counts).T
+        x, y, xx, xy, yy = self._moments(counts).T
+        n = _core.count_sizes(counts)
         ratio = x / y
         squares = np.maximum(xx - 2 * ratio * xy + ratio**2 * yy, 0)
         error: Values = np.sqrt(squares * n / (n - 1)) / np.abs(y)
@@ -109,11 +102,12 @@ class Correlation:
 
     def __init__(self, columns: Values) -> None:
         x, y = (columns - columns.mean(axis=0)).T
-        self._moments = Sums(with_ones(np.column_stack([x, y, x * x, y * y, x * y])))
+        self._moments = Sums(np.column_stack([x, y, x * x, y * y, x * y]))
 
     def __call__(self, counts: Counts) -> Values:
         """Return the correlation in every resample."""
-        x, y, xx, yy, xy, n = self._moments(counts).T
+        x, y, xx, yy, xy = self._moments(counts).T
+        n = _core.count_sizes(counts)
         correlation = (n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y))
         # Rounding may carry a perfect correlation past one.
         clipped: Values = np.clip(correlation, -1, 1)
@@ -129,7 +123,7 @@ class Regression:
 
     def __init__(self, X: Values, y: Values) -> None:
         self._centre, self._scale = X.mean(axis=0), X.std(axis=0)
-        scaled = with_ones((X - self._centre) / self._scale)
+        scaled = np.column_stack([(X - self._centre) / self._scale, np.ones(len(X))])
         self._n_terms = scaled.shape[1]
         self._upper = np.triu_indices(self._n_terms)
         squares = scaled[:, self._upper[0]] * scaled[:, self._upper[1]]
@@ -160,60 +154,24 @@ class Quantile:
     """The quantile of every column, by linear interpolation between order statistics."""
 
     def __init__(self, columns: Values, probability: float) -> None:
-        self._orders = np.argsort(columns, axis=0, kind="stable").T
-        self._sorted = np.sort(columns, axis=0).T
+        self._sorted = [sorted_rows(column) for column in columns.T]
         self._probability = probability
 
     def __call__(self, counts: Counts) -> Values:
         """Return the quantiles of every resample."""
-        each = [
-            self._of(counts, *column) for column in zip(self._orders, self._sorted, strict=True)
-        ]
+        each = [_core.count_quantiles(counts, *rows, self._probability) for rows in self._sorted]
         return np.stack(each, axis=1)
-
-    def _of(self, counts: Counts, order: NDArray[np.int64], ordered: Values) -> Values:
-        ranks = cumulative(counts, order)
-        position = (ranks[:, -1] - 1) * self._probability
-        below = np.floor(position).astype(np.int64)
-        above = np.ceil(position).astype(np.int64)
-        # The value of rank k, counted from 0, is the first whose cumulative count exceeds k.
-        low = ordered[[int(r.searchsorted(k, "right")) for r, k in zip(ranks, below, strict=True)]]
-        high = ordered[[int(r.searchsorted(k, "right")) for r, k in zip(ranks, above, strict=True)]]
-        quantile: Values = low + (high - low) * (position - below)
-        return quantile
 
 
 class GiniCoefficient:
-    """Half the mean absolute difference of two draws over the mean: 0 if all are equal.
-
-    With C_i the cumulative counts of the sorted values, and n = C_last, summation by parts gives
-    the sum of all ranks times values as n^2 x_last - sum of C_i^2 (x_{i+1} - x_i).
-    """
+    """Half the mean absolute difference of two draws over the mean: 0 if all are equal."""
 
     def __init__(self, values: Values) -> None:
-        self._order = np.argsort(values, kind="stable")
-        self._steps = Sums(np.diff(values[self._order])[:, None])
-        self._largest = values[self._order[-1]]
-        self._total = Sums(values[:, None])
+        self._sorted = sorted_rows(values)
 
     def __call__(self, counts: Counts) -> Values:
         """Return the coefficient of every resample."""
-        ranks = cumulative(counts, self._order).astype(np.float64)
-        n = ranks[:, -1]
-        lower = np.ascontiguousarray(ranks[:, :-1])
-        ranked = n**2 * self._largest - self._steps(lower * lower)[:, 0]
-        coefficient: Values = ranked / (n * self._total(counts)[:, 0]) - 1
-        return coefficient
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """For every positive row, how many of the sorted negative scores lie below it, or not above."""
-
-    positive: NDArray[np.int64]
-    negative: NDArray[np.int64]
-    below: NDArray[np.int64]
-    not_above: NDArray[np.int64]
+        return _core.count_gini_coefficients(counts, *self._sorted)
 
 
 class Auc:
@@ -223,33 +181,19 @@ class Auc:
     """
 
     def __init__(self, is_positive: NDArray[np.bool_], score: Values, *, gini: bool) -> None:
-        positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
-        positive = positive[np.argsort(score[positive], kind="stable")]
-        negative = negative[np.argsort(score[negative], kind="stable")]
-        below = np.searchsorted(score[negative], score[positive], side="left")
-        not_above = np.searchsorted(score[negative], score[positive], side="right")
-        self._pairs = _Pairs(positive, negative, below, not_above)
-        self._has_ties = bool(np.any(below != not_above))
+        self._order = np.lexsort((is_positive, score))
+        ordered = score[self._order]
+        self._is_negative = (~is_positive[self._order]).astype(np.float64)
+        self._is_tied = np.append(False, ordered[1:] == ordered[:-1]).astype(np.float64)
         self._gini = gini
 
     def __call__(self, counts: Counts) -> Values:
         """Return the AUC, or 2 AUC - 1, of every resample."""
-        pairs = self._pairs
-        ranks = np.zeros((len(counts), len(pairs.negative) + 1), dtype=np.int32)
-        np.cumsum(counts.take(pairs.negative, axis=1), axis=1, dtype=np.int32, out=ranks[:, 1:])
-        positive = counts.take(pairs.positive, axis=1)
-        ordered = _sum_products(positive, ranks.take(pairs.below, axis=1))
-        if self._has_ties:
-            ordered = (ordered + _sum_products(positive, ranks.take(pairs.not_above, axis=1))) / 2
-        auc: Values = ordered / (positive.sum(axis=1, dtype=np.float64) * ranks[:, -1])
+        auc = _core.count_auc(counts, self._order, self._is_negative, self._is_tied)
         return 2 * auc - 1 if self._gini else auc
 
 
-def cumulative(counts: Counts, order: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the cumulative counts of the rows in the given order."""
-    return np.cumsum(counts.take(order, axis=1), axis=1, dtype=np.int32)
-
-
-def _sum_products(a: NDArray[Any], b: NDArray[Any]) -> Values:
-    total: Values = np.einsum("bi,bi->b", a, b, dtype=np.float64, casting="unsafe")
-    return total
+def sorted_rows(values: Values) -> tuple[NDArray[np.int64], Values]:
+    """Return the order that sorts the rows, and their values in that order."""
+    order = np.argsort(values, kind="stable")
+    return order, values[order]
