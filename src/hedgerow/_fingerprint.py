@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import marshal
+import os
+import pickle
 from collections.abc import Mapping
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -33,7 +36,7 @@ def _add(digest: Any, value: Any) -> None:
         return
     items = _items(value)
     if items is None:
-        text = repr(value).encode()
+        text = _bytes(value)
         digest.update(f"{type(value).__name__} {len(text)};".encode() + text)
         return
     digest.update(f"{type(value).__name__} of {len(items)};".encode())
@@ -42,7 +45,7 @@ def _add(digest: Any, value: Any) -> None:
 
 
 def _items(value: Any) -> list[Any] | None:
-    """Return what a value is made of, or None if its text says it all."""
+    """Return what a value is made of, or None if it is one piece."""
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -56,8 +59,22 @@ def _items(value: Any) -> list[Any] | None:
         return [rows.shape, rows.data, rows.indices, rows.indptr]
     if isinstance(value, BaseEstimator):
         return [type(value).__qualname__, value.get_params()]
+    if isinstance(value, MethodType):
+        return [value.__qualname__, value.__self__]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
     if isinstance(value, FunctionType):
         return [value.__qualname__, marshal.dumps(value.__code__)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [[field.name, getattr(value, field.name)] for field in dataclasses.fields(value)]
     return None
+
+
+def _bytes(value: Any) -> bytes:
+    """Return a value as bytes; what nothing can write down is like nothing else, not even itself."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | type):
+        return repr(value).encode()
+    try:
+        return pickle.dumps(value, protocol=5)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return os.urandom(32)

@@ -5,16 +5,28 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import hedgerow
-from hedgerow import LinearSVC
+from hedgerow import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    LinearSVC,
+    Perceptron,
+    VotedPerceptron,
+)
 from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
 
-pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.NotCertifiedWarning")  # 90 sweeps: few
+# 90 sweeps and 12 passes are not many
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::hedgerow.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(300, 8))
@@ -70,6 +82,15 @@ MACHINES = {
 }
 
 
+PERCEPTRONS = [
+    Perceptron(max_iter=12, tol=None, n_jobs=1),
+    Perceptron(max_iter=12, early_stopping=True, n_jobs=1),
+    AveragedPerceptron(max_iter=12, n_iter_no_change=9, n_jobs=1),
+    VotedPerceptron(max_iter=12, tol=None, n_jobs=1),
+    KernelPerceptron(max_iter=12, tol=None, gamma=0.1),
+]
+
+
 def numbers(model):
     return [model.coef_, model.intercept_, model.alpha_, model.n_iter_, model.status_]
 
@@ -97,6 +118,75 @@ def test_a_fit_broken_off_after_any_round_ends_with_the_same_bits(name, wide):
         with keeping_in(store):
             assert_same_bits(model.fit(rows, y), expected)
         assert store.n_states <= through.n_states + 1  # it did not begin anew
+
+
+@pytest.mark.parametrize("y", [SIGNS, CLASSES], ids=["two classes", "three classes"])
+@pytest.mark.parametrize("model", PERCEPTRONS, ids=lambda model: type(model).__name__)
+def test_a_perceptron_broken_off_after_any_pass_ends_with_the_same_bits(model, y):
+    through = Memory()
+    with keeping_in(through):
+        expected = fingerprint(fitted(clone(model).fit(X, y)))
+    assert through.n_states > 3
+    for crash_after in (1, 2, through.n_states // 2, through.n_states):
+        store = Memory(crash_after)
+        with pytest.raises(CrashError), keeping_in(store):
+            clone(model).fit(X, y)
+        store.crash_after = None
+        with keeping_in(store):
+            assert fingerprint(fitted(clone(model).fit(X, y))) == expected
+        assert store.n_states <= through.n_states + 1
+
+
+def fitted(model):
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+
+def count_calls_and_fit(self, X, y, sample_weight=None):
+    CountingSVC.n_fits += 1
+    if CountingSVC.n_fits == CountingSVC.crash_after:
+        raise CrashError
+    return LinearSVC.fit(self, X, y, sample_weight)
+
+
+class CountingSVC(LinearSVC):
+    """Counts its fits, and ends the program in one of them."""
+
+    n_fits = 0
+    crash_after = None
+    fit = count_calls_and_fit
+
+
+def test_a_search_that_crashed_does_not_score_again_what_it_scored(monkeypatch):
+    monkeypatch.setattr("hedgerow.auto.fit.LinearSVC", CountingSVC)
+    monkeypatch.setattr(CountingSVC, "n_fits", 0)
+    settings = {"Cs": [0.1, 1.0], "cv": 3, "n_jobs": 1}
+    expected = hedgerow.auto_fit(X, SIGNS, **settings)
+    assert CountingSVC.n_fits == 7
+    for crash_after in (1, 4, 7):
+        CountingSVC.n_fits, CountingSVC.crash_after = 0, crash_after
+        store = Memory()
+        with pytest.raises(CrashError), keeping_in(store):
+            hedgerow.auto_fit(X, SIGNS, **settings)
+        CountingSVC.crash_after = None
+        with keeping_in(store):
+            result = hedgerow.auto_fit(X, SIGNS, **settings)
+        assert CountingSVC.n_fits == 8  # the one that crashed is the only one done twice
+        assert result.scores == expected.scores
+        np.testing.assert_array_equal(result.model.learner_.coef_, expected.model.learner_.coef_)
+
+
+def test_an_error_estimate_that_crashed_does_not_fit_again_what_it_fitted(monkeypatch):
+    monkeypatch.setattr(CountingSVC, "n_fits", 0)
+    settings = {"n_resamples": 20, "random_state": 0, "n_jobs": 1}
+    expected = hedgerow.bootstrap_error(CountingSVC(), X, SIGNS, **settings)
+    CountingSVC.n_fits, CountingSVC.crash_after = 0, 4
+    store = Memory()
+    with pytest.raises(CrashError), keeping_in(store):
+        hedgerow.bootstrap_error(CountingSVC(), X, SIGNS, **settings)
+    CountingSVC.crash_after = None
+    with keeping_in(store):
+        assert hedgerow.bootstrap_error(CountingSVC(), X, SIGNS, **settings) == expected
+    assert CountingSVC.n_fits == 22  # 20 resamples, all rows, and the one that crashed
 
 
 def test_a_finished_fit_is_not_done_again():
@@ -135,6 +225,9 @@ PARTS = [
     0,
     0.0,
     "0",
+    object(),
+    pd.DataFrame({"a": np.arange(10_000)}),
+    pd.DataFrame({"a": np.r_[:5_000, 1, 5_001:10_000]}),  # looks the same when it is printed
     [0],
     [[0]],
     [0, 0],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._fingerprint import fingerprint
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
 from hedgerow.errors import NotCertifiedWarning, ParameterError
@@ -113,7 +114,8 @@ def cross_validate(
             row: list[float] = []
             with monitor.part(f"fold {fold + 1}/{n_folds}", 1 / (n_folds - fold)):
                 trial = _trial(model, X, y, left_out=folds == fold)
-                for accuracy in side_by_side(trial, Cs, n_threads):
+                key = None if monitor.store is None else fingerprint("search", trial, Cs)
+                for accuracy in side_by_side(trial, Cs, n_threads, key=key):
                     row.append(accuracy)
                     done = fold * len(Cs) + len(row), n_folds * len(Cs)
                     monitor.report(*done)

@@ -26,12 +26,14 @@ import logging
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._fingerprint import fingerprint
+from hedgerow._state import Json, record
 from hedgerow.errors import DataError
 from hedgerow.monitor import Monitor, Reason, current
 
@@ -138,6 +140,7 @@ class Schedule:
         ]
 
 
+@record()
 @dataclass(frozen=True)
 class Run:
     """How a training went.
@@ -176,9 +179,11 @@ class Learner(Protocol[Outcome_co]):
     """Something with a plane that learns from mistakes.
 
     It is sent to where it is trained; of it only the outcome comes back. About
-    ``seconds_afterwards`` are then needed to make a model of that.
+    ``seconds_afterwards`` are then needed to make a model of that. What a visit changes is in the
+    attributes named in ``changing``.
     """
 
+    changing: ClassVar[tuple[str, ...]]
     seconds_afterwards: float
 
     @property
@@ -198,6 +203,8 @@ class Learner(Protocol[Outcome_co]):
 @dataclass
 class LinearLearner:
     """A plane (coef, intercept) in the space of the features, which the core moves."""
+
+    changing: ClassVar[tuple[str, ...]] = ("coef", "intercept")
 
     matrix: _core.Matrix
     problem: BinaryProblem
@@ -283,6 +290,23 @@ class _Passes:
             return cut_short or "separated"
         return "plateau" if self.plateau.reached(problem.yardstick(scores)) else None
 
+    def standing(self) -> Json:
+        """Return all that the next passes depend on."""
+        return [
+            {name: getattr(one, name) for name in names} for one, names in self._changing_parts()
+        ]
+
+    def go_on_from(self, standing: Json) -> None:
+        """Stand where an earlier training stood."""
+        for (one, names), values in zip(self._changing_parts(), standing, strict=True):
+            for name in names:
+                setattr(one, name, values[name])
+
+    def _changing_parts(self) -> list[tuple[Any, tuple[str, ...]]]:
+        own = ("n_visits", "n_mistakes", "n_last_mistakes", "errors")
+        plateau = ("lowest", "waited")
+        return [(self, own), (self.plateau, plateau), (self.learner, self.learner.changing)]
+
     def tell(self, monitor: Monitor) -> None:
         """Tell the log, if it is to know, and the monitor about the last pass."""
         n_iter, error, n_mistakes = len(self.errors), self.errors[-1], self.n_last_mistakes
@@ -296,9 +320,29 @@ class _Passes:
 def train(learner: Learner[Outcome], schedule: Schedule, n_before: int = 0) -> tuple[Outcome, Run]:
     """Make passes until one makes no mistake or a limit is met; ``n_before`` visits went before."""
     monitor = current()
+    if monitor.store is None:
+        return _train(learner, schedule, n_before, monitor, None)
+    key = fingerprint("train", learner, schedule, n_before)
+    known: tuple[Outcome, Run] | None = monitor.recall(f"{key}/outcome")
+    if known is None:
+        known = _train(learner, schedule, n_before, monitor, key)
+        if monitor.reason is None:
+            monitor.keep(f"{key}/outcome", known, instead_of=[key])
+    return known
+
+
+def _train(
+    learner: Learner[Outcome], schedule: Schedule, n_before: int, monitor: Monitor, key: str | None
+) -> tuple[Outcome, Run]:
+    """Make the passes, leaving checkpoints under the key."""
     passes = _Passes(learner, schedule, n_before, _Plateau(schedule.tol, schedule.n_iter_no_change))
+    left = None if key is None else monitor.recall(key)
+    if left is not None:
+        passes.go_on_from(left)
     status: Status | None = None
     while status is None:
+        if key is not None:
+            monitor.remember(key, passes.standing)
         status = passes.make_one(monitor)
         passes.tell(monitor)
         if len(passes.errors) == schedule.max_iter:

@@ -35,6 +35,8 @@ class _AveragedLearner(LinearLearner):
     each times its p, over T.
     """
 
+    changing = (*LinearLearner.changing, "n_visits", "late_coef", "late_intercept")
+
     n_visits: int = field(default=0, init=False)
     steps: Vector = field(init=False)
     late_coef: Vector = field(init=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,8 @@ class _KernelLearner:
     (n_samples + block) * m kernel values, and one without mistakes none. A block that is told to
     stop has not been visited: plane and scores always belong together.
     """
+
+    changing: ClassVar[tuple[str, ...]] = ("counts", "intercept", "_scores")
 
     X: Rows
     problem: BinaryProblem

@@ -43,6 +43,15 @@ _SECONDS_A_MISTAKE = 1e-7
 class _VotedLearner(LinearLearner):
     """A perceptron that remembers on which row it made each mistake, and how many visits later."""
 
+    changing = (
+        *LinearLearner.changing,
+        "n_visits",
+        "last",
+        "mistakes",
+        "visits_between",
+        "seconds_afterwards",
+    )
+
     n_visits: int = field(default=0, init=False)
     last: int = field(default=0, init=False)
     mistakes: list[Rows] = field(default_factory=list, init=False)
@@ -244,15 +253,15 @@ class VotedPerceptron(LinearPerceptronBase):
         """Return the attributes that the planes and their votes are made from."""
         # There may be many more mistakes than rows: look places up instead of sorting.
         is_support = np.zeros(data.X.shape[0], dtype=bool)
-        for rows, _ in outcomes:
-            is_support[rows] = True
+        for mistaken, _ in outcomes:
+            is_support[mistaken] = True
         support, place = np.flatnonzero(is_support), np.cumsum(is_support) - 1
         return {
             "classes_": data.classes,
             "support_": support,
             "support_vectors_": data.X[support],
             "steps_": np.array([problem.steps(self.eta0)[support] for problem in problems]),
-            "mistakes_": [place[rows] for rows, _ in outcomes],
+            "mistakes_": [place[mistaken] for mistaken, _ in outcomes],
             "survivals_": [survivals for _, survivals in outcomes],
         }
 

@@ -20,6 +20,7 @@ from sklearn.base import clone, is_classifier
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import check_seed, one_of, whole_number
 from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.monitor import current, monitored, raising_at_once
@@ -264,7 +265,8 @@ def _mean_out_of_bag(trial: _Trial, counts: NDArray[np.uint8], n_threads: int) -
     """Return for every row the mean loss of the fits whose resample lacks it."""
     total, n_fits = np.zeros(len(trial.y)), np.zeros(len(trial.y))
     monitor = current()
-    results = side_by_side(trial.losses_left_out, list(enumerate(counts)), n_threads)
+    key = None if monitor.store is None else fingerprint("bootstrap_error", trial, counts)
+    results = side_by_side(trial.losses_left_out, list(enumerate(counts)), n_threads, key=key)
     for number, (left_out, losses) in enumerate(results, start=1):
         if monitor.reason is not None:
             msg = f"bootstrap_error had to stop ({monitor.reason}) after {number - 1} of {len(counts)} fits; let it run to the end, or draw fewer resamples"
