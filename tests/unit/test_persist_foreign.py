@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zipfile
 from importlib import import_module
@@ -233,3 +234,10 @@ def test_a_blob_must_be_bytes():
     state, arrays = dump_state(LogisticRegression())
     with pytest.raises(StateError):
         load_state(state, {name: array.astype(float) for name, array in arrays.items()})
+
+
+def test_the_page_on_model_files_lists_exactly_what_is_on_the_list():
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    table = page.split("| module | on the list |")[1].split("\n\n")[0]
+    listed = re.findall(r"`([A-Z]\w+)`", table)
+    assert sorted(listed) == sorted(name.rpartition(".")[2] for name in foreign.ALLOWED)

@@ -11,8 +11,8 @@ import pytest
 import safetensors
 import safetensors.numpy
 
-from hedgerow.errors import ModelFormatError
-from hedgerow.persist import load, read_state, streams, write_state
+from hedgerow.errors import ModelFormatError, ParameterError
+from hedgerow.persist import layout, load, read_state, streams, write_state
 from tests.unit.forged_files import forged, joined, parts_of
 
 DTYPES = [
@@ -150,6 +150,13 @@ def test_a_header_longer_than_the_file_is_refused(length, tmp_path: Path):
     (tmp_path / "f").write_bytes(length.to_bytes(8, "little") + b"{}")
     with pytest.raises(ModelFormatError, match="shorter than its header"):
         load(tmp_path / "f")
+
+
+def test_a_value_of_too_much_text_is_not_written(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(layout, "LONGEST_HEADER", 1000)
+    with pytest.raises(ParameterError, match=r"cannot be saved: it is described by .* as arrays"):
+        write_state(tmp_path / "f", "checkpoint", list(range(1000)))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_small_file_that_claims_to_be_huge_takes_no_memory(tmp_path: Path):

@@ -63,7 +63,11 @@ def write_state(path: str | Path, kind: Kind, value: Any) -> None:
     """
     metadata, arrays = _describe(kind, value)
     tensors = layout.place(arrays)
-    blank = layout.encode_header(metadata, tensors)
+    try:
+        blank = layout.encode_header(metadata, tensors)
+    except LayoutError as error:
+        msg = f"this {type(value).__name__} cannot be saved: it {error}; keep long lists as arrays"
+        raise ParameterError(msg) from error
     header = Header(metadata, tensors, len(blank))
     with atomic_write(path) as stream:
         leaves = write_arrays(stream.fileno(), header, arrays)
