@@ -10,6 +10,7 @@ __all__ = ["SUITES", "load_suite"]
 
 SUITES = {
     "linear": "benchmarks.suites.linear",
+    "bootstrap": "benchmarks.suites.bootstrap",
     "import": "benchmarks.suites.import_time",
     "persist": "benchmarks.suites.persist",
     "smoke": "benchmarks.suites.smoke",

@@ -51,7 +51,7 @@ int64_t poisson_counts(const uint64_t* words, const int8_t* cuts, uint8_t* count
         count -= is_above;
       }
       __builtin_memcpy(counts + start, &count, sizeof count);
-      open_bits[v] |= is_above & static_cast<int8_t>(1 << k);
+      open_bits[v] |= is_above & broadcast_byte(static_cast<int8_t>(1 << k));
     }
   uint64_t bits[8];
   __builtin_memcpy(bits, open_bits, sizeof bits);
