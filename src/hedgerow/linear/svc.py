@@ -39,6 +39,9 @@ __all__ = ["LinearSVC"]
 
 _log = logging.getLogger("hedgerow")
 
+_BY_RANK = ("optimal", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
+"""How a fit can end, the worst last."""
+
 _RULES = {
     "penalty": one_of("l2"),
     "loss": one_of(*LOSSES),
@@ -277,7 +280,7 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.certificates_ = tuple(certificate for _, certificate in results)
         self.certificate_ = worst(self.certificates_)
         self.n_iter_ = max(solution.n_iter for solution in solutions)
-        self.status_ = next((s.status for s in solutions if s.status != "optimal"), "optimal")
+        self.status_ = max((solution.status for solution in solutions), key=_BY_RANK.index)
         self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
         if self.verbose:
             _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)

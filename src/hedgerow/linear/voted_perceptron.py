@@ -253,15 +253,15 @@ class VotedPerceptron(LinearPerceptronBase):
         """Return the attributes that the planes and their votes are made from."""
         # There may be many more mistakes than rows: look places up instead of sorting.
         is_support = np.zeros(data.X.shape[0], dtype=bool)
-        for mistaken, _ in outcomes:
-            is_support[mistaken] = True
+        for mistakes, _ in outcomes:
+            is_support[mistakes] = True
         support, place = np.flatnonzero(is_support), np.cumsum(is_support) - 1
         return {
             "classes_": data.classes,
             "support_": support,
             "support_vectors_": data.X[support],
             "steps_": np.array([problem.steps(self.eta0)[support] for problem in problems]),
-            "mistakes_": [place[mistaken] for mistaken, _ in outcomes],
+            "mistakes_": [place[mistakes] for mistakes, _ in outcomes],
             "survivals_": [survivals for _, survivals in outcomes],
         }
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
+from hedgerow.errors import ParameterError
 from hedgerow.monitor.interrupts import raising_at_once
 from hedgerow.monitor.running import Attributes, Event, Listener, Plain, monitored
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9 has no callbacks: plain functions remain
-    CallbackSupportMixin = object
+    from hedgerow.monitor.plain_support import CallbackSupportMixin
+
     with_callbacks = None
 
 __all__ = ["CallbackSupport", "member_of", "monitored_fit"]
@@ -62,31 +65,36 @@ class CallbackSupport(CallbackSupportMixin):
         estimator
             Itself.
         """
-        wrapped = [
-            PlainCallback(each) if callable(each) and not _is_sklearn_callback(each) else each
-            for each in callbacks
-        ]
-        if with_callbacks is not None:
-            return super().set_callbacks(*wrapped)
-        strangers = [each for each in wrapped if not isinstance(each, PlainCallback)]
-        if strangers:
-            msg = f"{strangers[0]!r} is no callback; give a function of one event"
-            raise TypeError(msg)
-        self._skl_callbacks = wrapped
-        return self
+        return super().set_callbacks(*map(_as_callback, callbacks))
 
 
-def _is_sklearn_callback(callback: Any) -> bool:
-    return hasattr(callback, "on_fit_task_end") and not isinstance(callback, type)
+def _as_callback(given: Any) -> Any:
+    """Return a callback of scikit-learn's kind."""
+    is_theirs = with_callbacks is not None and hasattr(given, "on_fit_task_end")
+    if not isinstance(given, type):
+        if is_theirs or isinstance(given, PlainCallback):
+            return given
+        if callable(given):
+            return PlainCallback(given)
+    own = " or scikit-learn's ProgressBar()" if with_callbacks is not None else ""
+    msg = f"{given!r} is no callback; give a function of one event{own}"
+    raise ParameterError(msg)
 
 
 def monitored_fit(fit: Fit) -> Fit:
     """Make a fit method a task: it can be listened to, limited in time, and interrupted."""
+    signature = inspect.signature(fit)
 
     @functools.wraps(fit)
     def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        callbacks = getattr(self, "_skl_callbacks", [])
+        plain = tuple(Plain(each.function) for each in callbacks if isinstance(each, PlainCallback))
+        if len(plain) == len(callbacks):
+            heard: AbstractContextManager[tuple[Listener, ...]] = nullcontext(plain)
+        else:
+            heard = _bridged(self, signature.bind(self, *args, **kwargs).arguments, plain)
         with (
-            _listeners(self, *args, **kwargs) as listeners,
+            heard as listeners,
             monitored(type(self).__name__, getattr(self, "max_time", None), listeners),
         ):
             return fit(self, *args, **kwargs)
@@ -95,22 +103,21 @@ def monitored_fit(fit: Fit) -> Fit:
 
 
 @contextmanager
-def _listeners(
-    estimator: Any, X: Any, y: Any = None, *_: Any, sample_weight: Any = None, **__: Any
+def _bridged(
+    estimator: Any, arguments: Mapping[str, Any], plain: tuple[Listener, ...]
 ) -> Iterator[tuple[Listener, ...]]:
-    """Give the listeners that the estimator's callbacks ask for, told of the fit's two ends."""
-    callbacks = getattr(estimator, "_skl_callbacks", [])
-    plain = tuple(Plain(each.function) for each in callbacks if isinstance(each, PlainCallback))
-    if len(plain) == len(callbacks):
-        yield plain
-        return
-    metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
+    """Tell scikit-learn's callbacks of a fit's two ends, and give a listener for what is between."""
+    weight = arguments.get("sample_weight")
+    data = {
+        "X": arguments["X"],
+        "y": arguments.get("y"),
+        "metadata": {} if weight is None else {"sample_weight": weight},
+    }
     context = estimator._init_callback_context(max_subtasks=None)
-    bridge = _Bridge(estimator, context, {"X": X, "y": y, "metadata": metadata})
-    context.call_on_fit_task_begin(estimator=estimator, **bridge.data)
-    yield (*plain, bridge)
+    context.call_on_fit_task_begin(estimator=estimator, **data)
+    yield (*plain, _Bridge(estimator, context, data))
     context.call_on_fit_task_end(
-        estimator=estimator, **bridge.data, reconstruction_attributes=lambda: _fitted(estimator)
+        estimator=estimator, **data, reconstruction_attributes=lambda: _fitted(estimator)
     )
 
 
@@ -159,7 +166,7 @@ class _Bridge:
         is_own: bool,
         attributes: Attributes | None,
     ) -> bool:
-        """Begin and end a subtask; what is within nested estimators is theirs to tell."""
+        """Begin and end a subtask; what is within nested estimators is for them to tell."""
         if not is_own:
             return False
         step = self.context.subcontext(task_name="step")
