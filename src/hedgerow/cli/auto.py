@@ -9,9 +9,11 @@ import rich_click as click
 
 from hedgerow.cli.help import help_page
 from hedgerow.cli.options import (
+    checkpoint_option,
     format_option,
     json_option,
     loss_option,
+    max_time_option,
     n_jobs_option,
     read_labelled,
     save_option,
@@ -30,7 +32,7 @@ _HELP = help_page(
     "hedgerow auto",
     {
         "The table": ["--target", "--format", "--example", "--test", "--test-size"],
-        "The search": ["--Cs", "--loss", "--seed", "--n-jobs"],
+        "The search": ["--Cs", "--loss", "--seed", "--n-jobs", "--max-time", "--checkpoint"],
         "The result": ["--save", "--json", "--help"],
     },
     [
@@ -80,6 +82,8 @@ def _parse_grid(_: click.Context, __: click.Parameter, value: str | None) -> lis
 @loss_option
 @seed_option
 @n_jobs_option
+@max_time_option
+@checkpoint_option
 @save_option(required=False)
 @json_option
 def auto(
@@ -94,6 +98,8 @@ def auto(
     loss: str,
     seed: int,
     n_jobs: int | None,
+    max_time: float | None,
+    checkpoint: str | None,
     save_path: Path | None,
     as_json: bool,
 ) -> None:
@@ -103,8 +109,9 @@ def auto(
     """
     data = _read(table, target, example, file_format)
     settings = {"test_size": test_size, "Cs": cs, "loss": loss, "random_state": seed}
+    settings |= {"n_jobs": n_jobs, "max_time": max_time}
     tests = None if test is None else _read_test(test, data, target, file_format)
-    result = _search(data, test=tests, n_jobs=n_jobs, **settings)
+    result = _search(data, checkpoint, test=tests, **settings)
     if save_path is not None:
         from hedgerow.persist import save
 
@@ -135,18 +142,18 @@ def _read_test(path: str, data: Table, target: str | None, file_format: str) -> 
     return read_labelled(path, target, file_format, **kept)
 
 
-def _search(data: Table, **settings: Any) -> AutoResult:
+def _search(data: Table, checkpoint: str | None, **settings: Any) -> AutoResult:
     """Run the search, with a bar if somebody watches."""
     import warnings
 
     from hedgerow.auto import auto_fit
-    from hedgerow.cli.console import progress_bar
+    from hedgerow.cli.console import long_work
     from hedgerow.errors import NotCertifiedWarning
 
-    with progress_bar("Choosing C") as progress, warnings.catch_warnings():
+    with long_work("Choosing C", checkpoint=checkpoint), warnings.catch_warnings():
         # The report shows the certificate, or that there is none.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        return auto_fit(data, progress=progress, **settings)
+        return auto_fit(data, **settings)
 
 
 def _write_json(name: str, data: Table, result: AutoResult, save_path: Path | None) -> None:

@@ -7,13 +7,17 @@ import math
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Page", "note", "progress_bar", "write_json"]
+if TYPE_CHECKING:
+    from hedgerow.monitor import Event
+
+__all__ = ["Page", "long_work", "note", "write_json"]
 
 _WIDEST = 100
 _LABEL_WIDTH = 9
@@ -64,17 +68,50 @@ def write_json(value: dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None] | None]:
+def long_work(
+    title: str, *, max_time: float | None = None, checkpoint: str | None = None
+) -> Iterator[None]:
+    """Run the block with a bar if somebody watches, a time limit, and checkpoints if asked for."""
+    from hedgerow.monitor import watch
+    from hedgerow.persist import checkpoint as checkpoints
+
+    kept = nullcontext() if checkpoint is None else checkpoints(checkpoint)
+    with _bar(title) as report, watch(report, max_time=max_time):
+        try:
+            with kept:
+                yield
+        except KeyboardInterrupt:
+            if checkpoint is not None and Path(checkpoint).exists():
+                note(f"Interrupted; the same command goes on from {checkpoint}.")
+            raise
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[Event], None] | None]:
     """Give a function that moves a bar, or None where nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    words = ("{task.description}", BarColumn(), "{task.fields[step]}")
+    columns = (*words, MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(title, total=None, step="")
+
+        def move(event: Event) -> None:
+            if len(event.path) == 1:
+                bar.update(task, completed=event.done, total=event.total)
+            elif bar.tasks[task].total is None:
+                bar.update(task, completed=event.done, step=_step_words(event))
+
+        yield move
+
+
+def _step_words(event: Event) -> str:
+    """Say how far a fit has come, whose last step nobody knows."""
+    gap = event.figures.get("relative_gap")
+    return "" if gap is None else f"gap {max(gap, 0.0):.0e}"
 
 
 def _console(stream: TextIO) -> Console:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from hedgerow.io import Table
 
 __all__ = [
+    "checkpoint_option",
     "format_option",
     "given_options",
     "json_option",
     "load_option",
     "loss_option",
+    "max_time_option",
     "model_and_table",
     "model_and_table_arguments",
     "n_jobs_option",
@@ -65,6 +67,17 @@ seed_option: Option[Any] = click.option(
 )
 n_jobs_option: Option[Any] = click.option(
     "--n-jobs", type=int, metavar="N", help="Threads; all cores if not given."
+)
+max_time_option: Option[Any] = click.option(
+    "--max-time",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop after so long, and keep the best so far.",
+)
+checkpoint_option: Option[Any] = click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="Note there once a minute how far it is; after a crash, the same command goes on from it.",
 )
 json_option: Option[Any] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of the report."

@@ -9,10 +9,12 @@ import rich_click as click
 
 from hedgerow.cli.help import help_page
 from hedgerow.cli.options import (
+    checkpoint_option,
     format_option,
     given_options,
     json_option,
     loss_option,
+    max_time_option,
     n_jobs_option,
     read_labelled,
     save_option,
@@ -31,7 +33,14 @@ _HELP = help_page(
     {
         "The table": ["--target", "--format", "--scale"],
         "The machine": ["--load", "--loss", "--C", "--intercept", "--class-weight"],
-        "The solver": ["--tol", "--max-iter", "--seed", "--n-jobs"],
+        "The solver": [
+            "--tol",
+            "--max-iter",
+            "--max-time",
+            "--checkpoint",
+            "--seed",
+            "--n-jobs",
+        ],
         "The result": ["--save", "--json", "--help"],
     },
     [
@@ -84,6 +93,8 @@ _HELP = help_page(
 )
 @seed_option
 @n_jobs_option
+@max_time_option
+@checkpoint_option
 @json_option
 def train(
     *,
@@ -92,6 +103,8 @@ def train(
     save_path: Path,
     load: str | None,
     file_format: str,
+    max_time: float | None,
+    checkpoint: str | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -101,6 +114,7 @@ def train(
     hedgerow auto also chooses C and tests the model.
     """
     from hedgerow.cli.blueprint import blueprint_of, default_blueprint
+    from hedgerow.cli.console import long_work
     from hedgerow.persist import save
 
     if load is None:
@@ -108,7 +122,8 @@ def train(
     else:
         blueprint = blueprint_of(load).with_options(given_options(settings))
     data = _read(table, target, blueprint.target, file_format)
-    fitted = _fit(blueprint.model, data)
+    with long_work("Fitting", max_time=max_time, checkpoint=checkpoint):
+        fitted = _fit(blueprint.model, data, save_path)
     save(fitted, save_path)
     accuracy = float(fitted.score(data.X, data.y))
     if as_json:
@@ -126,15 +141,25 @@ def _read(
     return read_labelled(table, usual_target, file_format, require_target=False)
 
 
-def _fit(model: TableClassifier, data: Table) -> TableClassifier:
+def _fit(model: TableClassifier, data: Table, save_path: Path) -> TableClassifier:
+    """Fit the model; after Ctrl-C it is saved as far as it came."""
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
 
+    from hedgerow.cli.console import note
+    from hedgerow.persist import save
+
     with warnings.catch_warnings():
         # The report shows the certificate, or how training ended.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(data)
+        try:
+            return model.fit(data)
+        except KeyboardInterrupt:
+            if hasattr(model, "learner_"):
+                save(model, save_path)
+                note(f"The model, as far as it came, is in {save_path}.")
+            raise
 
 
 def _show(

@@ -71,7 +71,8 @@ class _VotedLearner(LinearLearner):
     def outcome(self) -> tuple[Rows, Rows]:
         """Return the rows of the mistakes, and how many visits the plane made by each lasted."""
         survivals = np.concatenate([*self.visits_between, [self.n_visits - self.last]])[1:]
-        return np.concatenate(self.mistakes), survivals
+        # The core's integers are NumPy's other kind of 64 bits, and print as such.
+        return np.concatenate(self.mistakes).astype(np.int64), survivals.astype(np.int64)
 
 
 @stateful(
