@@ -14,6 +14,7 @@ namespace hedgerow {
 /// which changes the law of N and nothing else; then the missing draws are made one by one. N draws
 /// and size - N further ones, all independent, are size draws whatever N was, so the result is
 /// exactly multinomial for any rate of the Poisson numbers; a rate a little below one is quick.
+/// Only the Poisson probabilities are rounded, to double precision.
 /// A count above 255 would wrap, but has a probability below 1 / 255!.
 void multinomial_counts(std::uint64_t seed, std::uint64_t stream, std::int64_t size,
                         std::span<std::uint8_t> counts);
