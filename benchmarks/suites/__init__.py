@@ -11,6 +11,7 @@ __all__ = ["SUITES", "load_suite"]
 SUITES = {
     "linear": "benchmarks.suites.linear",
     "import": "benchmarks.suites.import_time",
+    "monitor": "benchmarks.suites.monitor",
     "persist": "benchmarks.suites.persist",
     "smoke": "benchmarks.suites.smoke",
 }
