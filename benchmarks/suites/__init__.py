@@ -12,6 +12,7 @@ SUITES = {
     "linear": "benchmarks.suites.linear",
     "bootstrap": "benchmarks.suites.bootstrap",
     "import": "benchmarks.suites.import_time",
+    "monitor": "benchmarks.suites.monitor",
     "persist": "benchmarks.suites.persist",
     "smoke": "benchmarks.suites.smoke",
 }

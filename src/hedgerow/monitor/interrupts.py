@@ -51,8 +51,9 @@ def interrupts_asked_for(ask: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is on_signal:
-            signal.signal(signal.SIGINT, before)
+        replaced = signal.signal(signal.SIGINT, before)
+        if replaced is not on_signal:  # by the block itself
+            signal.signal(signal.SIGINT, replaced)
         if pressed:
             before(signal.SIGINT, None)
 

@@ -12,7 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -176,14 +176,9 @@ class Monitor:
         if math.isfinite(self.deadline):
             self._token.stop_after(min(self.time_left - seconds, _FOREVER))
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
+    def guard(self) -> AbstractContextManager[None]:
         """Let the core raise Stopped, in this thread, as soon as the task must stop."""
-        before = _core.exchange_stop_token(self._token)
-        try:
-            yield
-        finally:
-            _core.exchange_stop_token(before)
+        return _Guard(self._token)
 
     def report(
         self,
@@ -249,6 +244,19 @@ class Monitor:
 
     def __exit__(self, *_: object) -> None:
         _current.reset(self._handle)
+
+
+class _Guard(AbstractContextManager[None]):
+    """Puts a token over the thread; a class, as a generator would be felt in short passes."""
+
+    def __init__(self, token: _core.StopToken) -> None:
+        self._token: _core.StopToken | None = token
+
+    def __enter__(self) -> None:
+        self._token = _core.exchange_stop_token(self._token)
+
+    def __exit__(self, *_: object) -> None:
+        _core.exchange_stop_token(self._token)
 
 
 _current: ContextVar[Monitor | None] = ContextVar("monitor", default=None)
