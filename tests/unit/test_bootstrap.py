@@ -11,7 +11,8 @@ from scipy.stats import ks_2samp
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 
-from hedgerow.errors import DataError, ParameterError
+import hedgerow
+from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.resampling.bootstrapping import bootstrap
 
 
@@ -323,3 +324,16 @@ def test_odd_parameters_are_refused(statistic, options, sentence, pair):
 def test_strata_of_independent_samples_are_refused(pair):
     with pytest.raises(ParameterError, match="independent samples"):
         bootstrap(pair, lambda x, y: x.mean() - y.mean(), strata=np.arange(80))
+
+
+def test_a_bootstrap_tells_how_far_it_is_and_can_be_stopped():
+    sample = np.random.default_rng(0).normal(size=5000)
+    events = []
+    with hedgerow.watch(events.append):
+        bootstrap(sample, "mean", n_resamples=2000, random_state=0)
+    assert events[-1].path == ("bootstrap",)
+    assert events[-1].done == events[-1].total > 1
+    with pytest.raises(StoppedError, match="had to stop"), hedgerow.watch(lambda _: True):
+        bootstrap(sample, "mean", n_resamples=2000, random_state=0)
+    with pytest.raises(StoppedError, match="time_limit"), hedgerow.watch(max_time=1e-6):
+        bootstrap(sample, "mean", n_resamples=2000, random_state=0)

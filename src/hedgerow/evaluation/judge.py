@@ -12,6 +12,7 @@ from hedgerow._parameters import check_seed, one_of, whole_number
 from hedgerow.errors import DataError
 from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
 from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement
+from hedgerow.monitor import monitored, raising_at_once
 from hedgerow.resampling import accuracy_interval
 from hedgerow.resampling import interval_methods as methods
 from hedgerow.resampling.bootstrapping import (
@@ -31,6 +32,8 @@ Values: TypeAlias = NDArray[np.float64]
 IntervalMethod: TypeAlias = Literal["BCa", "percentile", "basic"]
 
 
+@monitored("evaluate")
+@raising_at_once()
 def evaluate(
     model: Any,
     X: Any,
@@ -98,6 +101,8 @@ def evaluate(
     return Evaluation(tuple(measurements), float(confidence_level), len(target), n_resamples)
 
 
+@monitored("compare")
+@raising_at_once()
 def compare(
     a: Any,
     b: Any,

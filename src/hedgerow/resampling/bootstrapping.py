@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hedgerow._engine import check_n_threads
 from hedgerow._parameters import Rule, check_seed, is_number, one_of, whole_number
 from hedgerow.errors import DataError, ParameterError
+from hedgerow.monitor import monitored, raising_at_once
 from hedgerow.resampling import interval_methods as methods
 from hedgerow.resampling.interval_methods import Alternative, Method
 from hedgerow.resampling.names import Named, is_named, named_statistic, needs_pairs
@@ -96,6 +97,8 @@ class BootstrapResult:
         return "\n".join([*lines, f"from {self.n_resamples} resamples"])
 
 
+@monitored("bootstrap")
+@raising_at_once()
 def bootstrap(
     data: Any,
     statistic: str | tuple[str, float] | Callable[..., Any],
@@ -169,6 +172,8 @@ def bootstrap(
         If the data cannot be read, or the statistic or the interval is undefined on them.
     ParameterError
         If a parameter has a value it cannot have.
+    StoppedError
+        If a time limit or a callback stopped it.
 
     Examples
     --------

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._engine import in_threads
+from hedgerow.errors import StoppedError
+from hedgerow.monitor import current
 from hedgerow.resampling.plan import Counts, Plan
 from hedgerow.resampling.statistics import WeightedStatistic
 
 __all__ = ["N_NESTED", "Run"]
 
 Values: TypeAlias = NDArray[np.float64]
+Block = TypeVar("Block")
 
 N_NESTED = 50
 """Resamples of a resample: enough for a standard error (Efron and Tibshirani 1993, section 6.4)."""
@@ -40,8 +44,7 @@ class Run:
         def of_block(block: range) -> Values:
             return _values(statistic, self.plan.of_rows(self.plan.draw(self.seed, block)))
 
-        blocks = self.plan.blocks(self.n_resamples)
-        return np.concatenate(list(in_threads(of_block, blocks, self.n_threads)))
+        return self._over(self.plan.blocks(self.n_resamples), of_block)
 
     def jackknife(self, statistic: WeightedStatistic) -> list[Values]:
         """Return for each pool the statistic without one part of it, part after part."""
@@ -52,7 +55,7 @@ class Run:
         pools = []
         for parts in self.plan.deletions(self.seed):
             blocks = [parts[block.start : block.stop] for block in self.plan.blocks(len(parts))]
-            pools.append(np.concatenate(list(in_threads(without, blocks, self.n_threads))))
+            pools.append(self._over(blocks, without))
         return pools
 
     def nested_errors(self, statistic: WeightedStatistic) -> Values:
@@ -67,8 +70,18 @@ class Run:
             drawn = self.plan.draw(self.seed, block)
             return np.stack([of_resample(*each) for each in zip(drawn, block, strict=True)])
 
-        blocks = self.plan.blocks(self.n_resamples)
-        return np.concatenate(list(in_threads(of_block, blocks, self.n_threads)))
+        return self._over(self.plan.blocks(self.n_resamples), of_block)
+
+    def _over(self, blocks: list[Block], of_block: Callable[[Block], Values]) -> Values:
+        """Return the values of all blocks, which run side by side, as one array."""
+        monitor, values = current(), []
+        for value in in_threads(of_block, blocks, self.n_threads):
+            values.append(value)
+            monitor.report(len(values), len(blocks))
+            if monitor.reason is not None:
+                msg = f"the bootstrap had to stop ({monitor.reason}) after {len(values)} of {len(blocks)} blocks of resamples; let it run to the end, or draw fewer"
+                raise StoppedError(msg)
+        return np.concatenate(values)
 
 
 def _values(statistic: WeightedStatistic, counts: Counts) -> Values:
