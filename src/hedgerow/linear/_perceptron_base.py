@@ -14,7 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._parameters import Rule, check_seed, real_number, true_or_false, whole_number
+from hedgerow._parameters import (
+    Rule,
+    check_seed,
+    real_number,
+    short_text,
+    true_or_false,
+    whole_number,
+)
+from hedgerow._state.rules import AttributeRule, numbers
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_prediction_data
 from hedgerow.errors import warn_user
@@ -22,7 +30,14 @@ from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
 from hedgerow.monitor import CallbackSupport, current
 
-__all__ = ["RULES", "LinearPerceptronBase", "PerceptronBase", "planes_kept", "problems_of"]
+__all__ = [
+    "REPORT",
+    "RULES",
+    "LinearPerceptronBase",
+    "PerceptronBase",
+    "planes_kept",
+    "problems_of",
+]
 
 Vector = NDArray[np.float64]
 Plane: TypeAlias = tuple[Vector, float]
@@ -59,6 +74,16 @@ RULES: dict[str, Rule] = {
     "class_weight": _class_weight,
 }
 """The rules of the parameters that every perceptron has."""
+
+REPORT: dict[str, AttributeRule] = {
+    "n_iter_": whole_number(0),
+    "t_": whole_number(1),
+    "status_": short_text,
+    "n_mistakes_": whole_number(0),
+    "error_": real_number(0.0),
+    "error_history_": numbers("passes", low=0.0),
+}
+"""The rules of the fitted attributes that say how training went."""
 
 
 def problems_of(

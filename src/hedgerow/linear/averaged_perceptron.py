@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_parameters, real_number, short_text, whole_number
+from hedgerow._parameters import check_parameters
 from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import check_classification_data
-from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, planes_kept, problems_of
+from hedgerow.linear._perceptron_base import (
+    REPORT,
+    RULES,
+    LinearPerceptronBase,
+    planes_kept,
+    problems_of,
+)
 from hedgerow.linear._rosenblatt import LinearLearner, Visits
 from hedgerow.monitor import monitored_fit
 
@@ -73,12 +79,7 @@ class _AveragedLearner(LinearLearner):
     coef_=numbers("planes", "features"),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
-    n_iter_=whole_number(0),
-    t_=whole_number(1),
-    status_=short_text,
-    n_mistakes_=whole_number(0),
-    error_=real_number(0.0),
-    error_history_=numbers("passes", low=0.0),
+    **REPORT,
 )
 class AveragedPerceptron(LinearPerceptronBase):
     """The mean of all planes a perceptron has had, each weighted by the visits it survived.

@@ -18,7 +18,6 @@ from hedgerow._parameters import (
     check_parameters,
     one_of,
     real_number,
-    short_text,
     whole_number,
 )
 from hedgerow._rows import Rows
@@ -26,7 +25,7 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers, rows, whole_numbers
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_rows
 from hedgerow.errors import DataError
-from hedgerow.linear._perceptron_base import RULES, PerceptronBase, problems_of
+from hedgerow.linear._perceptron_base import REPORT, RULES, PerceptronBase, problems_of
 from hedgerow.linear._rosenblatt import BinaryProblem, Visits
 from hedgerow.monitor import Monitor, current, monitored_fit
 
@@ -164,12 +163,7 @@ class _KernelLearner:
     dual_coef_=numbers("planes", "support"),
     intercept_=numbers("planes"),
     gamma_=real_number(0.0),
-    n_iter_=whole_number(0),
-    t_=whole_number(1),
-    status_=short_text,
-    n_mistakes_=whole_number(0),
-    error_=real_number(0.0),
-    error_history_=numbers("passes", low=0.0),
+    **REPORT,
 )
 class KernelPerceptron(PerceptronBase):
     """Rosenblatt's perceptron in the space of a kernel.

@@ -14,15 +14,19 @@ from hedgerow._parameters import (
     Rule,
     check_parameters,
     real_number,
-    short_text,
     true_or_false,
-    whole_number,
 )
 from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers
 from hedgerow._validation import TrainingData, check_batch, check_classification_data
 from hedgerow.errors import ParameterError
-from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, planes_kept, problems_of
+from hedgerow.linear._perceptron_base import (
+    REPORT,
+    RULES,
+    LinearPerceptronBase,
+    planes_kept,
+    problems_of,
+)
 from hedgerow.linear._planes import Planes, checked_planes, held_out_rows, random_planes
 from hedgerow.linear._rosenblatt import LinearLearner, Run, Schedule
 from hedgerow.monitor import monitored_fit
@@ -70,12 +74,7 @@ class _LastPlane(LinearLearner):
     coef_=numbers("planes", "features"),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
-    n_iter_=whole_number(0),
-    t_=whole_number(1),
-    status_=short_text,
-    n_mistakes_=whole_number(0),
-    error_=real_number(0.0),
-    error_history_=numbers("passes", low=0.0),
+    **REPORT,
 )
 class Perceptron(LinearPerceptronBase):
     """Rosenblatt's perceptron: a plane that moves by each mistake until it makes none.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_parameters, real_number, short_text, whole_number
+from hedgerow._parameters import check_parameters
 from hedgerow._rows import dense
 from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers, rows, several, whole_numbers
@@ -23,7 +23,7 @@ from hedgerow._validation import (
     check_prediction_data,
 )
 from hedgerow.errors import ParameterError
-from hedgerow.linear._perceptron_base import RULES, LinearPerceptronBase, problems_of
+from hedgerow.linear._perceptron_base import REPORT, RULES, LinearPerceptronBase, problems_of
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import BinaryProblem, LinearLearner, Visits
 from hedgerow.monitor import monitored_fit
@@ -83,12 +83,7 @@ class _VotedLearner(LinearLearner):
     steps_=numbers("planes", "support"),
     mistakes_=several(list, "planes", whole_numbers("mistakes[]", below="support")),
     survivals_=several(list, "planes", whole_numbers("mistakes[]", low=1)),
-    n_iter_=whole_number(0),
-    t_=whole_number(1),
-    status_=short_text,
-    n_mistakes_=whole_number(0),
-    error_=real_number(0.0),
-    error_history_=numbers("passes", low=0.0),
+    **REPORT,
 )
 class VotedPerceptron(LinearPerceptronBase):
     """All planes a perceptron has had, each with as many votes as visits it survived.
