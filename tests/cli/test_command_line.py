@@ -179,6 +179,7 @@ def test_a_terminal_shows_colour_and_a_progress_bar(table: Path) -> None:
     seen = run_in_terminal(["auto", table, "--target", "kind", "--Cs", "0.1,1"])
     assert COLOUR.search(seen)
     assert "Choosing C" in seen
+    assert "10/10" in COLOUR.sub("", seen)  # two values of C in five folds
 
 
 def test_no_color_is_obeyed(table: Path) -> None:

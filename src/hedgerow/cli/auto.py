@@ -150,7 +150,8 @@ def _search(data: Table, checkpoint: str | None, **settings: Any) -> AutoResult:
     from hedgerow.cli.console import long_work
     from hedgerow.errors import NotCertifiedWarning
 
-    with long_work("Choosing C", checkpoint=checkpoint), warnings.catch_warnings():
+    bar = long_work("Choosing C", counted=("auto_fit", "search"), checkpoint=checkpoint)
+    with bar, warnings.catch_warnings():
         # The report shows the certificate, or that there is none.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         return auto_fit(data, **settings)

@@ -69,14 +69,21 @@ def write_json(value: dict[str, Any]) -> None:
 
 @contextmanager
 def long_work(
-    title: str, *, max_time: float | None = None, checkpoint: str | None = None
+    title: str,
+    *,
+    counted: tuple[str, ...] = (),
+    max_time: float | None = None,
+    checkpoint: str | None = None,
 ) -> Iterator[None]:
-    """Run the block with a bar if somebody watches, a time limit, and checkpoints if asked for."""
+    """Run the block with a bar if somebody watches, a time limit, and checkpoints if asked for.
+
+    The bar counts the steps of the task ``counted``; without one, it shows how near a fit is.
+    """
     from hedgerow.monitor import watch
     from hedgerow.persist import checkpoint as checkpoints
 
     kept = nullcontext() if checkpoint is None else checkpoints(checkpoint)
-    with _bar(title) as report, watch(report, max_time=max_time):
+    with _bar(title, counted) as report, watch(report, max_time=max_time):
         try:
             with kept:
                 yield
@@ -87,7 +94,7 @@ def long_work(
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Callable[[Event], None] | None]:
+def _bar(title: str, counted: tuple[str, ...]) -> Iterator[Callable[[Event], None] | None]:
     """Give a function that moves a bar, or None where nobody is watching."""
     if not sys.stderr.isatty():
         yield None
@@ -100,9 +107,9 @@ def _bar(title: str) -> Iterator[Callable[[Event], None] | None]:
         task = bar.add_task(title, total=None, step="")
 
         def move(event: Event) -> None:
-            if len(event.path) == 1:
+            if event.path == counted:
                 bar.update(task, completed=event.done, total=event.total)
-            elif bar.tasks[task].total is None:
+            elif not counted:
                 bar.update(task, completed=event.done, step=_step_words(event))
 
         yield move
