@@ -26,6 +26,7 @@ __all__ = [
     "real_number",
     "seed",
     "short_text",
+    "text",
     "thread_count",
     "true_or_false",
     "whole_number",
@@ -110,6 +111,11 @@ def any_of(*rules: Rule) -> Rule:
         return None if None in expected else " or ".join(map(str, expected))
 
     return rule
+
+
+def text(value: Any) -> str | None:
+    """Allow text."""
+    return None if isinstance(value, str) else "text"
 
 
 def short_text(value: Any) -> str | None:
