@@ -27,6 +27,7 @@ __all__ = [
     "real_number",
     "seed",
     "short_text",
+    "text",
     "thread_count",
     "time_limit",
     "true_or_false",
@@ -126,6 +127,11 @@ def any_of(*rules: Rule) -> Rule:
         return None if None in expected else " or ".join(map(str, expected))
 
     return rule
+
+
+def text(value: Any) -> str | None:
+    """Allow text."""
+    return None if isinstance(value, str) else "text"
 
 
 def short_text(value: Any) -> str | None:

@@ -90,11 +90,11 @@ _CONTAINERS = frozenset(
         "SetNode",
         "SliceNode",
         "TupleNode",
-        "TypeNode",
     }
 )
 """How skops stores plain data; it has further ways, for functions, methods and trees among others."""
 
+_PLAIN_TYPES = ("bool", "float", "int", "str")
 _LOSSES = ("sklearn.linear_model._sgd_fast", "sklearn._loss._loss")
 _BEYOND_SKOPS_DEFAULTS = ["numpy.dtype", "sklearn.utils._bunch.Bunch"]
 
@@ -178,6 +178,8 @@ def _types_of(schema: Any) -> Iterator[tuple[str, str, str]]:
 def _is_allowed(loader: str, module: str, name: str) -> bool:
     if loader in _CONTAINERS:
         return True
+    if loader == "TypeNode":
+        return module == "numpy" or (module == "builtins" and name in _PLAIN_TYPES)
     if loader == "LossNode":
         return module in _LOSSES
     return loader == "ObjectNode" and _public(module, name) in ALLOWED | _HELPERS

@@ -89,9 +89,8 @@ def numbers(*shape: str, low: float = -np.inf, open_low: bool = False) -> Shaped
     bound = "" if low == -np.inf else f" {'above' if open_low else 'of at least'} {low:g}"
 
     def expected(value: Any, sizes: Sizes) -> str | None:
-        fine = _is_array(value, (np.float64,), shape, sizes) and _is_finite(value)
-        if fine and value.size:
-            fine = bool(value.min() > low if open_low else value.min() >= low)
+        fine = _is_array(value, (np.float64,), shape, sizes)
+        fine = fine and _lies_between(value, low, np.inf, open_low=open_low)
         return None if fine else f"finite float64 numbers{bound} of shape {_said(shape, sizes)}"
 
     return Shaped(expected)
@@ -103,8 +102,7 @@ def whole_numbers(*shape: str, low: int = 0, below: str | None = None) -> Shaped
     def expected(value: Any, sizes: Sizes) -> str | None:
         limit = None if below is None else sizes.get(below)
         fine = _is_array(value, (np.int64,), shape, sizes)
-        if fine and value.size:
-            fine = bool(value.min() >= low and (limit is None or value.max() < limit))
+        fine = fine and _lies_between(value, low, np.inf if limit is None else limit - 1)
         upper = "" if below is None else f" and below {_said((below,), sizes)}"
         what = f"int64 numbers of at least {low}{upper}"
         return None if fine else f"{what} of shape {_said(shape, sizes)}"
@@ -247,11 +245,18 @@ def _fits(found: tuple[int, ...], shape: tuple[str, ...], sizes: Sizes) -> bool:
     return all(sizes.agree(name, n) for name, n in zip(shape, found, strict=True))
 
 
-def _is_finite(array: NDArray[Any]) -> bool:
-    """Say whether every value is finite; the extremes tell, and need no memory of their own."""
-    if array.dtype.kind != "f" or not array.size:
+def _lies_between(array: NDArray[Any], low: float, high: float, *, open_low: bool = False) -> bool:
+    """Say whether every value is finite and in the range; the extremes tell, without more memory."""
+    if not array.size:
         return True
-    return bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+    least, most = array.min(), array.max()  # both NaN if any value is
+    if not (np.isfinite(least) and np.isfinite(most)):
+        return False
+    return bool((least > low if open_low else least >= low) and most <= high)
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    return _lies_between(array, -np.inf, np.inf)
 
 
 def _is_text(array: NDArray[Any]) -> bool:

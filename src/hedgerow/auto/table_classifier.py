@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from hedgerow._parameters import any_of, none, short_text, whole_number
+from hedgerow._parameters import any_of, none, text, whole_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels
 from hedgerow._validation import check_fitted
@@ -39,7 +39,7 @@ def _classifier(value: Any) -> str | None:
         classes=lambda learner: len(learner.classes_),
     ),
     classes_=labels("classes"),
-    target_=any_of(none, short_text, whole_number(0)),
+    target_=any_of(none, text, whole_number(0)),
 )
 class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     """Encode a table and classify its rows.
