@@ -18,7 +18,7 @@ from hedgerow.resampling.plan import Counts, Plan, make_plan
 
 __all__ = ["Called", "Samples", "drawn_rows", "read_samples", "take_rows"]
 
-DRAWN_ROWS_AT_ONCE = 1 << 15
+DRAWN_ROWS_AT_ONCE = 1 << 16
 """A callable sees so many rows at a time: few enough that their copies stay in the cache."""
 
 
