@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -63,21 +66,30 @@ def test_a_time_that_is_none_is_refused(hedgerow, noise, value) -> None:
     assert "--max-time" in outcome.err
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def interrupt_when(seen: bytes, *arguments: object) -> tuple[int, str]:
+    """Press Ctrl-C when the terminal shows something; return the exit code and all that was shown."""
     program = "from hedgerow.cli.main import main; main()"
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    shown, pressed = b"", False
+    with suppress(OSError):  # what a terminal says when its last user has left
+        while piece := os.read(leader, 1 << 16):
+            shown += piece
+            if seen in shown and not pressed:
+                process.send_signal(signal.SIGINT)
+                pressed = True
+    os.close(leader)
+    return process.wait(timeout=60), shown.decode()
 
 
 def test_ctrl_c_saves_the_model_as_far_as_it_came(noise, endless, tmp_path) -> None:
     save, checkpoint = tmp_path / "m.hedge", tmp_path / "fit.checkpoint"
     options = ("--load", endless, "--target", "y", "--save", save, "--checkpoint", checkpoint)
-    with start("train", noise, *options) as process:
-        time.sleep(6)  # reading and starting take less, also on a busy machine
-        process.send_signal(signal.SIGINT)
-        errors = process.communicate(timeout=20)[1]
-    assert process.returncode == 130
-    assert f"The model, as far as it came, is in {save}." in errors
+    code, shown = interrupt_when(b"gap", "train", noise, *options)
+    assert code == 130
+    assert f"The model, as far as it came, is in {save}." in shown
     assert library.load(save).learner_.status_ == "interrupted"
 
 

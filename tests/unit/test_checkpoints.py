@@ -21,6 +21,7 @@ from hedgerow import (
 from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
+from hedgerow.persist.checkpoints import CheckpointFile
 
 # 90 sweeps and 12 passes are not many
 pytestmark = [
@@ -271,6 +272,17 @@ def test_a_block_that_ends_badly_leaves_what_it_had(tmp_path):
         fit_and_crash(model)
     with hedgerow.checkpoint(path), hedgerow.watch(lambda _: pytest.fail("it was done already")):
         assert_same_bits(machine("hinge", "interior_point").fit(X, SIGNS), model)
+
+
+def test_a_task_that_goes_on_does_not_change_what_is_remembered(tmp_path):
+    file = CheckpointFile(tmp_path / "c", every=0.0)
+    state = {"coef": np.zeros(3)}
+    file.remember("key", lambda: state)
+    state["coef"] += 1
+    file.recall("key")["coef"] += 1
+    file.remember("another", dict)
+    again = CheckpointFile(tmp_path / "c", every=0.0)
+    np.testing.assert_array_equal(again.recall("key")["coef"], np.zeros(3))
 
 
 def test_states_are_written_no_more_often_than_asked(tmp_path):

@@ -81,14 +81,15 @@ class CheckpointFile:
     def recall(self, key: str) -> Any:
         """Return what is remembered under the key, or None."""
         with self._lock:
-            return self._entries.get(key)
+            # The task changes the arrays it is given; what is remembered must stay as it was.
+            return copy.deepcopy(self._entries.get(key))
 
     def remember(self, key: str, state: Callable[[], Any]) -> None:
         """Take down a state if the last one under this key is old."""
         with self._lock:
             if time.monotonic() - self._taken.get(key, self._began) < self._every:
                 return
-            # The task goes on and changes its arrays; the file may be written later for another.
+            # The same the other way round: the file may be written later, on behalf of another task.
             self._entries[key] = copy.deepcopy(state())
             self._write()
             self._taken[key] = time.monotonic()
