@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -323,3 +325,13 @@ def test_a_pause_that_is_none_is_refused(every, tmp_path):
         hedgerow.checkpoint(tmp_path / "c", every=every),
     ):
         pass
+
+
+def test_a_program_that_has_imported_nothing_yet_can_go_on(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    model = Perceptron(max_iter=3, tol=None)
+    with pytest.raises(CrashError), hedgerow.checkpoint(path, every=0):
+        fit_and_crash(model)
+    code = "import sys, hedgerow\nwith hedgerow.checkpoint(sys.argv[1]): print('gone on')"
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)  # noqa: PLW1510
+    assert run.stdout == "gone on\n", run.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -130,6 +132,17 @@ def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     path.write_bytes(safetensors.numpy.save({"w": np.zeros(2)}))
     with pytest.raises(ModelFormatError, match="not written by Hedgerow"):
         load(path)
+
+
+def test_loading_imports_the_classes_it_needs_and_no_others(tmp_path: Path) -> None:
+    save(LinearSVC().fit(np.eye(2), [0, 1]), tmp_path / "m.hedge")
+    code = (
+        "import sys; from hedgerow.persist import load; print(load(sys.argv[1]).predict([[1, 0]]), "
+        "[m for m in ('hedgerow.auto', 'hedgerow.evaluation', 'skops') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "m.hedge"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["[0]", "[]"]
 
 
 def test_the_file_says_which_version_wrote_it(saved: Path) -> None:

@@ -124,6 +124,8 @@ class CheckpointFile:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import hedgerow.linear
+
     contents = read_state(path, "checkpoint")
     version = contents.get("hedgerow_version") if isinstance(contents, dict) else None
     if version != hedgerow.__version__:

@@ -27,7 +27,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 import hedgerow
-from hedgerow._state import Arrays, MissingPackageError, StateError, dump_state, load_state
+from hedgerow._state import Arrays, Json, MissingPackageError, StateError, dump_state, load_state
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
 from hedgerow.persist import layout
 from hedgerow.persist.atomic import atomic_write
@@ -107,9 +107,10 @@ def read_state(path: str | Path, kind: Kind) -> Any:
     expected = _DIGESTS[int(header.metadata["format_version"])](header, arrays, leaves)
     if header.metadata.get("sha256") != expected:
         raise damaged(path, kind, "its contents do not match its digest")
-    _declare_public_classes()
     try:
-        return load_state(layout.strict_json(header.metadata["state"]), arrays, kind)
+        state = layout.strict_json(header.metadata["state"])
+        _declare_classes_of(state)
+        return load_state(state, arrays, kind)
     except MissingPackageError as error:
         raise ModelFormatError(f"{path} cannot be loaded as a {kind}: {error}") from error
     except (KeyError, ValueError, RecursionError) as error:
@@ -188,10 +189,18 @@ def _check_version(path: Path, kind: Kind, metadata: Mapping[str, str]) -> None:
         raise damaged(path, kind, f"its format version {text!r} is no version")
 
 
-def _declare_public_classes() -> None:
-    """Import every public name, so that the classes a state may speak of are declared."""
-    for name in hedgerow.__all__:
-        getattr(hedgerow, name)
+def _declare_classes_of(state: Json) -> None:
+    """Import the public classes that a state speaks of, which declares them; no other name is."""
+    public, pending = set(hedgerow.__all__), [state]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            name = part.get("class")
+            if isinstance(name, str) and name in public:
+                getattr(hedgerow, name)
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
 
 
 # --------------------------------------------------------------------------------------- digests
