@@ -1,8 +1,8 @@
 """Arrays to a file and back without a second copy of them, each digested on its way.
 
-An array is cut into leaves of 8 MB. Leaves are written or read and digested side by side: digests
-and reading leave Python's lock, so the digest is hidden behind the disk. What vouches for an array
-is the list of the SHA-256 digests of its leaves.
+An array is cut into leaves of 8 MB, and what vouches for it is the list of their SHA-256 digests.
+Digests run beside the disk: while one thread writes all leaves and flushes them, others digest; on
+the way back each thread reads a leaf and digests it. None of this needs Python's lock.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,42 +40,72 @@ class _Leaf:
 
 def write_arrays(descriptor: int, header: Header, arrays: Mapping[str, NDArray[Any]]) -> Leaves:
     """Write the arrays into their places; return the digests of their leaves."""
+    leaves = _leaves_of(header)
 
-    def write(leaf: _Leaf) -> bytes:
-        data = _bytes_of(arrays[leaf.tensor.name], leaf)
-        _write_at(descriptor, header.payload + leaf.tensor.start + leaf.start, data)
-        return hashlib.sha256(data).digest()
+    def write_all() -> bytes:
+        for leaf in leaves:
+            data = _bytes_of(arrays[leaf.tensor.name], leaf)
+            _write_at(descriptor, _position(header, leaf), data)
+        if not _are_few(leaves):
+            os.fsync(descriptor)  # the disk is at work while the digests still go on
+        return b""
 
-    return _for_every_leaf(header.tensors, write)
+    def digest(leaf: _Leaf) -> bytes:
+        return hashlib.sha256(_bytes_of(arrays[leaf.tensor.name], leaf)).digest()
+
+    jobs: list[Callable[[], bytes]] = [write_all, *(partial(digest, leaf) for leaf in leaves)]
+    n_waiting_for_the_disk = 0 if _are_few(leaves) else 1
+    _, *digests = in_threads(_call, jobs, _n_threads(leaves) + n_waiting_for_the_disk)
+    return _by_array(header, leaves, digests)
 
 
 def read_arrays(descriptor: int, header: Header) -> tuple[dict[str, NDArray[Any]], Leaves]:
     """Return the arrays, read into the memory they stay in, and the digests of their leaves."""
     arrays = {tensor.name: np.empty(tensor.shape, tensor.dtype) for tensor in header.tensors}
+    leaves = _leaves_of(header)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)  # the kernel reads further ahead
 
     def read(leaf: _Leaf) -> bytes:
         room = _bytes_of(arrays[leaf.tensor.name], leaf)
-        _read_at(descriptor, header.payload + leaf.tensor.start + leaf.start, room)
+        _read_at(descriptor, _position(header, leaf), room)
         return hashlib.sha256(room).digest()
 
-    return arrays, _for_every_leaf(header.tensors, read)
+    digests = in_threads(read, leaves, _n_threads(leaves))
+    return arrays, _by_array(header, leaves, digests)
 
 
-def _for_every_leaf(tensors: Iterable[Tensor], task: Callable[[_Leaf], bytes]) -> Leaves:
-    """Return the task's digest of every leaf of every array."""
-    leaves = [leaf for tensor in tensors for leaf in _leaves(tensor)]
-    is_small = sum(leaf.stop - leaf.start for leaf in leaves) <= LEAF
-    digests: Leaves = {tensor.name: [] for tensor in tensors}
-    results = in_threads(task, leaves, 1 if is_small else check_n_threads(None))
-    for leaf, digest in zip(leaves, results, strict=True):
-        digests[leaf.tensor.name].append(digest)
-    return digests
+def _leaves_of(header: Header) -> list[_Leaf]:
+    """Return the leaves of all arrays, in the order of the payload."""
+    sizes = [(tensor, tensor.stop - tensor.start) for tensor in header.tensors]
+    return [
+        _Leaf(tensor, first, min(first + LEAF, size))
+        for tensor, size in sizes
+        for first in range(0, size, LEAF)
+    ]
 
 
-def _leaves(tensor: Tensor) -> Iterable[_Leaf]:
-    n_bytes = tensor.stop - tensor.start
-    return (_Leaf(tensor, k, min(k + LEAF, n_bytes)) for k in range(0, n_bytes, LEAF))
+def _by_array(header: Header, leaves: list[_Leaf], digests: Iterable[bytes]) -> Leaves:
+    found: Leaves = {tensor.name: [] for tensor in header.tensors}
+    for leaf, digest in zip(leaves, digests, strict=True):
+        found[leaf.tensor.name].append(digest)
+    return found
+
+
+def _are_few(leaves: list[_Leaf]) -> bool:
+    """Say whether threads are not worth their start."""
+    return sum(leaf.stop - leaf.start for leaf in leaves) <= LEAF
+
+
+def _n_threads(leaves: list[_Leaf]) -> int:
+    return 1 if _are_few(leaves) else check_n_threads(None)
+
+
+def _call(job: Callable[[], bytes]) -> bytes:
+    return job()
+
+
+def _position(header: Header, leaf: _Leaf) -> int:
+    return header.payload + leaf.tensor.start + leaf.start
 
 
 def _bytes_of(array: NDArray[Any], leaf: _Leaf) -> memoryview:
