@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.losses import ClippedLoss
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Solver
 
-__all__ = ["dual_coordinate_descent"]
+__all__ = ["DUAL_COORDINATE_DESCENT"]
 
 Vector = NDArray[np.float64]
 
@@ -51,6 +53,7 @@ def dual_coordinate_descent(progress: Progress) -> None:
 
 def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
+    assert isinstance(problem.loss, ClippedLoss)
     curvature = np.where(problem.weight > 0, problem.loss.curvature(problem.weight), 0.0)
     is_free = problem.intercept == "free"
     rho = problem.rho
@@ -69,8 +72,15 @@ def _offer(progress: Progress, alpha: Vector, intercept: float) -> None:
     problem = progress.problem
     w = problem.combine(alpha)
     scores = problem.scores(w, intercept)
-    if problem.intercept == "free" and problem.loss.name == "hinge":
+    if problem.intercept == "free":
         best = problem.best_intercept(scores - intercept)
         scores, intercept = scores + (best - intercept), best
     progress.offer_primal(w, intercept, scores)
     progress.offer_dual(alpha)
+
+
+DUAL_COORDINATE_DESCENT = Solver(
+    name="dual_coordinate_descent",
+    run=dual_coordinate_descent,
+    losses=("hinge", "squared_hinge"),
+)

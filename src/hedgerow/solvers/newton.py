@@ -1,11 +1,11 @@
-"""Newton's method for the squared hinge loss.
+"""Newton's method for smooth losses: squared hinge, squared epsilon-insensitive, logistic.
 
-Problem: LinearProblem with the squared hinge loss, any intercept. The objective is convex and piecewise
-quadratic: on rows with margin below 1 it is a ridge regression, the others do not count. Each round
-solves that regression exactly (`ridge_system`) and moves to the minimum of the objective along the
-way. When the rows that count no longer change, the point is the exact solution.
+Problem: LinearProblem with a smooth loss, any intercept. Each round solves the quadratic model of the
+objective exactly, a ridge regression with one weight a row (`ridge_system`), and moves to the minimum
+of the objective along the way. The squared losses are quadratic on the rows that count: when these no
+longer change, the point is the exact solution.
 
-Given: the problem. Offered: w, b and alpha_i = 2 c_i max(0, 1 - margin_i).
+Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
 Cost: some 5 to 15 rounds, each a factorisation of the ridge system over the rows that count.
 Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
 SVMs, JMLR 2005; Mangasarian, A finite Newton method for classification, 2002.
@@ -16,12 +16,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.problems import LinearProblem, Status
+from hedgerow.problems import LinearProblem, Status, inner
 from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.ridge_system import Direction, RidgeSystem, ridge_system
 from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Solver
 
-__all__ = ["newton"]
+__all__ = ["NEWTON"]
 
 Vector = NDArray[np.float64]
 
@@ -32,33 +33,35 @@ PIECES = 50
 
 
 def newton(progress: Progress) -> Status | None:
-    """Solve a squared-hinge problem to the tolerance of the settings."""
+    """Solve a problem with a smooth loss to the tolerance of the settings."""
     problem, settings = progress.problem, progress.settings
     system = ridge_system(problem)
     exact = is_cheap(problem)
-    counted = np.zeros(problem.shape[0], dtype=bool)
+    bend = np.zeros(problem.shape[0])
     length = 1.0
     left = progress.resume()
     if left is not None:
-        counted, length = left["counted"], left["length"]
+        bend, length = left["bend"], left["length"]
         system.place(*left["point"])
     margins = system.margins()
     while progress.n_iter < settings.max_iter and length > 0.0 and not _has_stalled(progress):
-        progress.checkpoint(counted=counted, length=length, point=system.point)
-        alpha = problem.loss.alpha_at(margins, problem.weight)
+        progress.checkpoint(bend=bend, length=length, point=system.point)
+        residual = problem.target - margins
+        alpha = problem.loss.alpha_at(residual, problem.weight)
         progress.offer_primal(system.w, system.intercept, problem.y * margins)
         progress.offer_dual(alpha)
-        solved = progress.measure()
-        settled = np.array_equal(counted, margins < 1.0)
+        solved, bend_before = progress.measure(), bend
+        bend = problem.loss.bend_at(residual, problem.weight)
+        settled = np.array_equal(bend_before, bend)
         if progress.relative_gap <= ROUNDING or (solved and (settled or not exact)):
             break
-        counted = margins < 1.0
-        system.factorise(np.where(counted, 2.0 * problem.weight, 0.0))
+        system.factorise(bend)
         step = system.direction(alpha, np.zeros_like(alpha))
-        length = _best_length(problem, system, margins, step)
+        length = _best_length(problem, system, residual, step)
         system.move(step, length)
         margins = system.margins()
-        progress.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
+        if problem.loss.name != "logistic":
+            progress.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
         progress.n_iter += 1
     return "stalled" if progress.n_iter < settings.max_iter else None
 
@@ -72,29 +75,41 @@ def _has_stalled(progress: Progress) -> bool:
 
 
 def _best_length(
-    problem: LinearProblem, system: RidgeSystem, margins: Vector, step: Direction
+    problem: LinearProblem, system: RidgeSystem, residual: Vector, step: Direction
 ) -> float:
     """Return the length in [0, 1] at which the objective along the step is least.
 
-    Its slope never falls and is made of straight pieces. If it is not positive at 1 the full step is
-    best; else Newton's method on the slope goes from piece to piece down to the zero.
+    Its slope never falls. If it is not positive at 1 the full step is best; else Newton's method on
+    the slope, kept between lengths of known sign, goes down to the zero.
     """
     linear, quadratic = system.penalty_along(step)
     moving = step.margin != 0.0
-    weight, margin, d_margin = problem.weight[moving], margins[moving], step.margin[moving]
+    weight, start, d_margin = problem.weight[moving], residual[moving], step.margin[moving]
 
     def slope_and_rise(length: float) -> tuple[float, float]:
-        missing = 1.0 - margin - length * d_margin
-        pull = np.where(missing > 0.0, 2.0 * weight * d_margin, 0.0)
-        slope = linear + length * quadratic - float(np.sum(pull * missing))
-        return slope, quadratic + float(np.sum(pull * d_margin))
+        there = start - length * d_margin
+        pull = inner(d_margin, problem.loss.alpha_at(there, weight))
+        rise = inner(np.square(d_margin), problem.loss.bend_at(there, weight))
+        return linear + length * quadratic - pull, quadratic + rise
 
+    low, high = 0.0, 1.0
     length = 1.0
     slope, rise = slope_and_rise(length)
+    if slope <= 0.0:
+        return length
     least = ROUNDING * abs(slope_and_rise(0.0)[0])
     for _ in range(PIECES):
-        if slope <= least:
+        if abs(slope) <= least or high - low <= ROUNDING:
             break
-        length = max(0.0, length - slope / rise)
+        low, high = (length, high) if slope < 0.0 else (low, length)
+        length -= slope / rise
+        length = length if low < length < high else 0.5 * (low + high)
         slope, rise = slope_and_rise(length)
     return length
+
+
+NEWTON = Solver(
+    name="newton",
+    run=newton,
+    losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
+)

@@ -6,8 +6,8 @@ Newton's method and the interior point both move by the solution of
     d_alpha = v * (target - d_margin)                          v_i >= 0, one weight a row
     d_margin_i = y_i (<d_w, x_i> + d_b)
 
-with the intercept's equation beside the first: sum_i (alpha_i + d_alpha_i) y_i = 0 if it is free,
-b + d_b = s^2 times that sum if it is penalised. Eliminating d_alpha gives a system of n_features
+with the intercept's equation beside the first: sum_i (alpha_i + d_alpha_i) y_i = q if it is free,
+b + d_b = s^2 times (that sum - q) if it is penalised. Eliminating d_alpha gives a system of n_features
 unknowns (`NarrowSystem`); eliminating d_w gives one of n_samples unknowns (`WideSystem`).
 
 Cost: n d^2 + d^3/3 a factorisation for the first, n^3/3 for the second, whose X X' is made once.
@@ -136,7 +136,7 @@ class NarrowSystem:
         wanted = alpha + self.v * target
         right = problem.combine(wanted) - self.w
         if self.constant:
-            pull = self.constant * float(np.sum(problem.y * wanted))
+            pull = self.constant * (float(np.sum(problem.y * wanted)) - problem.pull)
             held = self.intercept / self.constant if problem.intercept == "penalized" else 0.0
             right = np.append(right, pull - held)
         point = self._solve(right)
@@ -159,6 +159,7 @@ class NarrowSystem:
     def penalty_along(self, step: Direction) -> tuple[float, float]:
         """Return slope and curvature of the penalty along the step."""
         linear, quadratic = inner(self.w, step.point), inner(step.point, step.point)
+        linear += self.problem.pull * step.intercept
         if self.problem.intercept == "penalized":
             linear += self.intercept * step.intercept / self.problem.rho
             quadratic += step.intercept**2 / self.problem.rho
@@ -196,11 +197,13 @@ class WideSystem:
     @property
     def intercept(self) -> float:
         """The intercept b: a coordinate of its own if it is free, else made of beta like w."""
-        return self.free_intercept + self.problem.rho * inner(self.problem.y, self.beta)
+        balance = inner(self.problem.y, self.beta) - self.problem.pull
+        return self.free_intercept + self.problem.rho * balance
 
     def margins(self) -> Vector:
         """Return the functional margin of every row."""
-        return self._times_kernel(self.beta) + self.problem.y * self.free_intercept
+        constant = self.free_intercept - self.problem.rho * self.problem.pull
+        return self._times_kernel(self.beta) + self.problem.y * constant
 
     def _times_kernel(self, alpha: Vector) -> Vector:
         """Return K alpha; K includes a penalised intercept's s^2."""
@@ -227,7 +230,8 @@ class WideSystem:
             pull = _core.cholesky_solve(self.factor, signs)
             stiffness = float(np.sum(signs * pull))
             if stiffness > 0:
-                d_b = float(np.sum(y * alpha) + np.sum(signs * h)) / stiffness
+                excess = float(np.sum(y * alpha) + np.sum(signs * h)) - self.problem.pull
+                d_b = excess / stiffness
                 h = h - d_b * pull
         d_alpha = self.root * h
         d_beta = missing + d_alpha
@@ -241,4 +245,5 @@ class WideSystem:
     def penalty_along(self, step: Direction) -> tuple[float, float]:
         """Return slope and curvature of the penalty along the step."""
         change = step.margin - self.problem.y * step.intercept
-        return inner(self.beta, change), inner(step.point, change)
+        linear = inner(self.beta, change) + self.problem.pull * step.intercept
+        return linear, inner(step.point, change)
