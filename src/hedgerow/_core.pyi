@@ -47,6 +47,61 @@ def cholesky(a: _Float64, n_threads: int) -> int: ...
 def cholesky_solve(l: _Float64, b: _Float64) -> _Float64: ...
 
 @final
+class LossShape:
+    @staticmethod
+    def one_sided(steepness: float, bounded: bool) -> LossShape: ...
+    @staticmethod
+    def two_sided(epsilon: float, steepness: float, bounded: bool) -> LossShape: ...
+    @staticmethod
+    def logistic() -> LossShape: ...
+
+@final
+class LossSums:
+    @property
+    def balance(self) -> float: ...
+    @property
+    def smooth(self) -> float: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def gain(self) -> float: ...
+
+def loss_pass(
+    matrix: Matrix,
+    loss: LossShape,
+    y: _Float64,
+    target: _Float64,
+    weight: _Float64,
+    shift: _Float64 | None,
+    w: _Float64,
+    intercept: float,
+    residual: _Float64,
+    alpha: _Float64,
+    bend: _Float64,
+    n_threads: int,
+) -> tuple[_Float64, LossSums]: ...
+def loss_at(
+    loss: LossShape,
+    y: _Float64,
+    target: _Float64,
+    weight: _Float64,
+    shift: _Float64 | None,
+    residual: _Float64,
+    alpha: _Float64,
+    bend: _Float64,
+    n_threads: int,
+) -> LossSums: ...
+def loss_along(
+    loss: LossShape,
+    weight: _Float64,
+    shift: _Float64 | None,
+    residual: _Float64,
+    change: _Float64,
+    step: float,
+    n_threads: int,
+) -> tuple[float, float, float]: ...
+
+@final
 class DualCoordinateDescent:
     def __init__(
         self,

@@ -27,11 +27,13 @@ using std::uint8_t;
 #include "tiles.inl"
 #include "counts.inl"
 #include "ranks.inl"
+#include "exponentials.inl"
+#include "losses.inl"
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
   return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
-          perceptron_pass<Rows>};
+          perceptron_pass<Rows>, loss_pass<Rows>};
 }
 
 template <class T>
@@ -67,6 +69,10 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     count_sums,
     gini_coefficients,
     auc,
+    exp,
+    log1p,
+    loss_at,
+    loss_along,
 };
 
 }  // namespace hedgerow

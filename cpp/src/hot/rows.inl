@@ -119,21 +119,28 @@ void scores(const Rows& rows, int64_t begin, int64_t end, int64_t k, const doubl
   }
 }
 
-template <class Rows>
-void add_weighted(const Rows& rows, int64_t begin, int64_t end, const double* v, double* out) {
+// out += the sum of weight(i) x_i; rows of weight 0 are not read.
+template <class Rows, class Weight>
+inline void add_rows(const Rows& rows, int64_t begin, int64_t end, Weight weight, double* out) {
   decltype(row(rows, 0)) waiting[4];
   double scale[4];
   int n_waiting = 0;
   for (int64_t i = begin; i < end; ++i) {
-    if (v[i] == 0.0) continue;
+    const double v = weight(i);
+    if (v == 0.0) continue;
     waiting[n_waiting] = row(rows, i);
-    scale[n_waiting++] = v[i];
+    scale[n_waiting++] = v;
     if (n_waiting == 4) {
       add_four(waiting, scale, out);
       n_waiting = 0;
     }
   }
   for (int a = 0; a < n_waiting; ++a) add(waiting[a], scale[a], out);
+}
+
+template <class Rows>
+void add_weighted(const Rows& rows, int64_t begin, int64_t end, const double* v, double* out) {
+  add_rows(rows, begin, end, [=](int64_t i) { return v[i]; }, out);
 }
 
 template <class Rows>
