@@ -50,6 +50,30 @@ void weighted_row_sum(const Matrix& matrix, std::span<const double> v, std::span
       matrix);
 }
 
+void weighted_square_sum(const Matrix& matrix, std::span<const double> v, std::span<double> out,
+                         int n_threads) {
+  std::visit(
+      [&](const auto& rows) {
+        const auto& loops = row_loops(rows);
+        sum_over_runs(rows, out, n_threads, [&](const RowRun& run) {
+          loops.add_weighted_squares(rows, run.begin, run.end, v.data(), run.sum);
+        });
+      },
+      matrix);
+}
+
+void gram_times(const Matrix& matrix, std::span<const double> v, double constant,
+                std::span<const double> p, std::span<double> out, int n_threads) {
+  std::visit(
+      [&](const auto& rows) {
+        const auto& loops = row_loops(rows);
+        sum_over_runs(rows, out, n_threads, [&](const RowRun& run) {
+          loops.add_gram_product(rows, run.begin, run.end, v.data(), constant, p.data(), run.sum);
+        });
+      },
+      matrix);
+}
+
 void row_sq_norms(const Matrix& matrix, std::span<double> out, int n_threads) {
   std::visit(
       [&](const auto& rows) {

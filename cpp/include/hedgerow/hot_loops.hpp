@@ -134,6 +134,13 @@ struct RowLoops {
   /// out += sum of v_i x_i over begin <= i < end
   void (*add_weighted)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
                        double* out);
+  /// out[j] += sum of v_i x_ij^2 over begin <= i < end
+  void (*add_weighted_squares)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                               const double* v, double* out);
+  /// out += sum of v_i (z_i . p) z_i over begin <= i < end, with z_i = (x_i, constant), or x_i if
+  /// constant is 0
+  void (*add_gram_product)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                           const double* v, double constant, const double* p, double* out);
   /// out[i] = |x_i|^2 for begin <= i < end
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
   void (*dual_sweep)(const Rows& rows, DualSweep& sweep);

@@ -32,7 +32,8 @@ using std::uint8_t;
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
-  return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
+  return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
+          add_gram_product<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
           perceptron_pass<Rows>, loss_pass<Rows>};
 }
 

@@ -12,6 +12,7 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
+from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
 from hedgerow.solvers.interior_point import INTERIOR_POINT
 from hedgerow.solvers.newton import NEWTON
@@ -21,7 +22,8 @@ from hedgerow.solvers.solver import Solver
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS: dict[str, Solver] = {
-    solver.name: solver for solver in (INTERIOR_POINT, DUAL_COORDINATE_DESCENT, NEWTON)
+    solver.name: solver
+    for solver in (INTERIOR_POINT, AUGMENTED_LAGRANGIAN, DUAL_COORDINATE_DESCENT, NEWTON)
 }
 
 DIRECT_WORK = 2e9

@@ -105,13 +105,16 @@ class Progress:
 
     def offer_dual(self, alpha: Vector, objective: float | None = None) -> None:
         """Take in a dual point after making it feasible, or one that is, with its objective."""
-        if objective is None:
-            alpha = self.problem.feasible(alpha)
-            began = time.monotonic()
-            objective = self.problem.dual_objective(alpha)
-            self.monitor.reserve(PASSES_AFTERWARDS * (time.monotonic() - began))
+        if objective is not None:
+            if objective >= self.dual - ROUNDING * abs(objective):
+                self.dual, self.alpha = objective, alpha.copy()
+            return
+        feasible = self.problem.feasible(alpha)
+        began = time.monotonic()
+        objective = self.problem.dual_objective(feasible)
+        self.monitor.reserve(PASSES_AFTERWARDS * (time.monotonic() - began))
         if objective >= self.dual - ROUNDING * abs(objective):
-            self.dual, self.alpha = objective, alpha
+            self.dual, self.alpha = objective, feasible
 
     def measure(self) -> bool:
         """Write the gap down and report it; return whether it is within the tolerance."""
