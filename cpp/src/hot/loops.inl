@@ -23,6 +23,7 @@ using std::uint8_t;
 
 #include "vectors.inl"
 #include "rows.inl"
+#include "dual_rules.inl"
 #include "sweeps.inl"
 #include "tiles.inl"
 #include "counts.inl"
@@ -30,8 +31,8 @@ using std::uint8_t;
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
-  return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
-          perceptron_pass<Rows>};
+  return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, box_sweep<Rows>,
+          logistic_sweep<Rows>, perceptron_pass<Rows>};
 }
 
 template <class T>

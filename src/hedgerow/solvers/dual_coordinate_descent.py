@@ -60,7 +60,14 @@ def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDesce
         norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
         rho = float(np.mean(norms) + np.mean(curvature) / len(curvature)) or 1.0
     return _core.DualCoordinateDescent(
-        problem.matrix, problem.y, problem.upper, curvature, rho, is_free, seed
+        problem.matrix,
+        problem.y,
+        np.ones_like(problem.y),
+        problem.weight,
+        loss=problem.loss.name,
+        rho=rho,
+        free_intercept=is_free,
+        seed=seed,
     )
 
 
