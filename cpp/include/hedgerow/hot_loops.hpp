@@ -21,13 +21,22 @@ constexpr std::int64_t kPoissonUnits = 512;
 /// Counts below this are told by the byte they are drawn with: 0 to 4.
 constexpr int kPoissonCuts = 5;
 
-/// What dual coordinate descent knows of one row, side by side because rows are visited at random.
+/// What dual coordinate descent knows of one row, side by side because rows are visited at random:
+/// two rows to a line of the cache.
 struct DualPoint {
-  double alpha;
-  double upper;
-  double curvature;
+  double beta;              ///< y alpha
+  double target;            ///< y p
+  double weight;            ///< y c
   double inverse_diagonal;  ///< 1 / (|x|^2 + rho + curvature), possibly infinite
-  double label;
+};
+
+/// The conjugate of a loss that is piecewise linear or quadratic: epsilon |beta| +
+/// 1/2 softness / c beta^2, where |beta| <= c top. One-sided, beta has the sign of y.
+struct BoxShape {
+  double epsilon;
+  double softness;  ///< 1/2 for squared losses, else 0
+  double top;       ///< infinite for squared losses, else 1
+  bool two_sided;
 };
 
 /// One sweep over `order`, or a stretch of one; see solver/dual_coordinate_descent.hpp for the
@@ -38,13 +47,14 @@ struct DualSweep {
   const std::int64_t* order;
   std::int64_t n_order;
   std::uint8_t* active;  ///< set to 0 for each row that is shrunk
+  BoxShape box;          ///< not read by logistic_sweep
   double rho;
   double shift;
-  double label_alpha;    ///< sum of label * alpha, kept up to date
-  double shrink_above;   ///< a row at 0 whose gradient is larger is shrunk
-  double shrink_below;   ///< a row at its upper bound whose gradient is smaller is shrunk
-  double pg_max;         ///< the largest projected gradient met so far, and 0
-  double pg_min;         ///< the smallest met so far, and 0
+  double excess;         ///< sum of beta, less what it should be; kept up to date
+  double shrink_above;   ///< a row is shrunk if the slope to its right is larger than this
+  double shrink_below;   ///< and the slope to its left smaller than this
+  double slope_max;      ///< the steepest way down to the left met so far, or 0
+  double slope_min;      ///< the steepest way down to the right met so far, or 0
   std::int64_t n_shrunk; ///< rows shrunk so far
 };
 
@@ -143,7 +153,8 @@ struct RowLoops {
                            const double* v, double constant, const double* p, double* out);
   /// out[i] = |x_i|^2 for begin <= i < end
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
-  void (*dual_sweep)(const Rows& rows, DualSweep& sweep);
+  void (*box_sweep)(const Rows& rows, DualSweep& sweep);
+  void (*logistic_sweep)(const Rows& rows, DualSweep& sweep);
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
   void (*loss_pass)(const Rows& rows, LossPass& pass);

@@ -23,6 +23,7 @@ using std::uint8_t;
 
 #include "vectors.inl"
 #include "rows.inl"
+#include "dual_rules.inl"
 #include "sweeps.inl"
 #include "tiles.inl"
 #include "counts.inl"
@@ -33,7 +34,7 @@ using std::uint8_t;
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
   return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
-          add_gram_product<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
+          add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
           perceptron_pass<Rows>, loss_pass<Rows>};
 }
 
