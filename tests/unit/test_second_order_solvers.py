@@ -68,7 +68,9 @@ def test_rounds_are_few():
 
 def test_an_option_that_does_not_exist_names_those_that_do():
     problem = make("logistic", "free")
-    with pytest.raises(ParameterError, match="no option 'sytem'; its options are: 'system', 'step'"):
+    with pytest.raises(
+        ParameterError, match="no option 'sytem'; its options are: 'system', 'step'"
+    ):
         solve(problem, Settings(options={"sytem": "direct"}), "newton")
     with pytest.raises(ParameterError, match="system='fast' of solver='newton' must be"):
         solve(problem, Settings(options={"system": "fast"}), "newton")
@@ -77,5 +79,5 @@ def test_an_option_that_does_not_exist_names_those_that_do():
 
 
 def test_a_solver_that_cannot_take_a_loss_names_those_that_can():
-    with pytest.raises(ParameterError, match="cannot minimise loss='hinge'.*'interior_point'"):
+    with pytest.raises(ParameterError, match=r"cannot minimise loss='hinge'.*'interior_point'"):
         solve(make("hinge", "free"), Settings(), "newton")

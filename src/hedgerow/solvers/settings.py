@@ -65,7 +65,7 @@ class Progress:
     solver: str
     monitor: Monitor = field(default_factory=current)
     key: str | None = None
-    when_stopped: Callable[[], None] | None = None
+    when_stopped: Callable[[], object] | None = None
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)
     primal: float = field(init=False, default=np.inf)
