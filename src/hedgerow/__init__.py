@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Hyperplane,
         KernelPerceptron,
         LinearSVC,
+        LinearSVR,
         Perceptron,
         VotedPerceptron,
     )
@@ -87,6 +88,7 @@ _HOMES = {
         "Hyperplane",
         "KernelPerceptron",
         "LinearSVC",
+        "LinearSVR",
         "Perceptron",
         "VotedPerceptron",
     ],

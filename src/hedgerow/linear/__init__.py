@@ -5,6 +5,7 @@ from hedgerow.linear.geometry import Hyperplane
 from hedgerow.linear.kernel_perceptron import KernelPerceptron
 from hedgerow.linear.perceptron import Perceptron
 from hedgerow.linear.svc import LinearSVC
+from hedgerow.linear.svr import LinearSVR
 from hedgerow.linear.voted_perceptron import VotedPerceptron
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Hyperplane",
     "KernelPerceptron",
     "LinearSVC",
+    "LinearSVR",
     "Perceptron",
     "VotedPerceptron",
 ]
