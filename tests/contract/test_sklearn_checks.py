@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hedgerow import LinearSVC, LinearSVR
+from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR
 
 ESTIMATORS = [
     LinearSVC(),
@@ -14,6 +14,9 @@ ESTIMATORS = [
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
     LinearSVR(),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept="penalized"),
+    LinearOneClassSVM(),
+    LinearOneClassSVM(nu=0.1, intercept="penalized"),
+    LinearOneClassSVM(fit_intercept=False),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from hedgerow._parameters import (
     any_of,
     check_parameters,
     check_seed,
+    is_whole,
     none,
     one_of,
     real_number,
@@ -26,9 +27,10 @@ from hedgerow._parameters import (
     whole_number,
 )
 from hedgerow._state.rules import AttributeRule, instance_of
-from hedgerow._validation import check_prediction_data
-from hedgerow.certificates import Certificate, certify, worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError, warn_user
+from hedgerow._validation import check_fitted, check_prediction_data
+from hedgerow.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.errors import NotCertifiedWarning, ParameterError, UnavailableError, warn_user
+from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
@@ -38,12 +40,11 @@ __all__ = [
     "FITTED_BY_SOLVER",
     "SUPERVISED_RULES",
     "LinearMachine",
-    "Result",
     "SupervisedMachine",
 ]
 
 Vector = NDArray[np.float64]
-Result = tuple[Solution, Certificate]
+Result: TypeAlias = tuple[Solution, Certificate]
 
 _log = logging.getLogger("hedgerow")
 
@@ -85,7 +86,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
     """
 
     _rules: ClassVar[Mapping[str, Rule]]
-    _ways_out: ClassVar[str] = "scale the features"
+    _ways_out: ClassVar[str] = "or scale the features"
 
     tol: float
     fit_intercept: bool
@@ -101,10 +102,52 @@ class LinearMachine(CallbackSupport, BaseEstimator):
     coef_: Vector
     intercept_: Vector
     alpha_: Vector
+    at_bound_: NDArray[np.bool_]
     certificate_: Certificate
     n_iter_: int
     status_: str
     solver_: str
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """The support vectors: rows of the training data with an alpha other than 0 for any plane."""
+        self._refuse_without_groups()
+        return np.flatnonzero(np.any(np.atleast_2d(self.alpha_) != 0.0, axis=0))
+
+    def point_groups(self, plane: int = 0) -> PointGroups:
+        """Return the training rows by their alpha: at 0, between, or at the bound.
+
+        Parameters
+        ----------
+        plane : int, default=0
+            The row of ``alpha_``, for a machine with several planes.
+
+        Returns
+        -------
+        PointGroups
+            What alpha says of each row.
+
+        Raises
+        ------
+        UnavailableError
+            For the logistic loss, which has no groups: every alpha lies strictly between its bounds.
+        """
+        check_fitted(self)
+        self._refuse_without_groups()
+        alpha, at_bound = np.atleast_2d(self.alpha_), np.atleast_2d(self.at_bound_)
+        if not is_whole(plane) or not 0 <= plane < len(alpha):
+            msg = f"plane={plane!r} is not there; this {type(self).__name__} has {len(alpha)}, counted from 0"
+            raise ParameterError(msg)
+        return PointGroups.of(alpha[plane], at_bound[plane])
+
+    def _refuse_without_groups(self) -> None:
+        """Raise if the alphas of the model do not group its rows."""
+        if getattr(self, "loss", None) == "logistic":
+            msg = "loss='logistic' groups no points: every row has an alpha strictly between 0 and its bound; use alpha_"
+            raise UnavailableError(msg)
+        if hasattr(self, "alpha_") and not hasattr(self, "at_bound_"):
+            msg = "this model was saved by a version that did not keep at_bound_; fit it again to group its points"
+            raise UnavailableError(msg)
 
     def _check(self) -> None:
         """Refuse parameters that cannot be."""
@@ -141,11 +184,9 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
 
     def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
-        """Set the fitted attributes, with a line a plane, and warn if a certificate is missing."""
+        """Set the fitted attributes, and warn if a certificate is missing."""
         solutions = [solution for solution, _ in results]
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.intercept_ = np.array([solution.intercept for solution in solutions])
-        self.alpha_ = np.array([solution.alpha for solution in solutions])
+        self._keep_planes(problems, solutions)
         self.certificate_ = worst(tuple(certificate for _, certificate in results))
         self.n_iter_ = max(solution.n_iter for solution in solutions)
         self.status_ = max((solution.status for solution in solutions), key=_BY_RANK.index)
@@ -157,6 +198,15 @@ class LinearMachine(CallbackSupport, BaseEstimator):
             advice = self._advice(problems[0])
             warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
 
+    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
+        """Set what each plane is and what its alphas are, a line a plane."""
+        self.coef_ = np.array([solution.w for solution in solutions])
+        self.intercept_ = np.array([solution.intercept for solution in solutions])
+        pairs = zip(problems, solutions, strict=True)
+        self.alpha_ = np.array([on_bounds(problem, solution.alpha) for problem, solution in pairs])
+        bounds = np.array([problem.upper for problem in problems])
+        self.at_bound_ = (self.alpha_ != 0.0) & (np.abs(self.alpha_) >= bounds)
+
     def _advice(self, problem: LinearProblem) -> str:
         """Say what to do about a gap that the solver left."""
         if self.status_ == "approximate":
@@ -165,10 +215,11 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         more = "max_time" if self.status_ == "time_limit" else "max_iter"
         return f"raise {more} or tol, {self._ways_out}"
 
-    def _scores(self, X: Any) -> Vector:
-        """Return <w, x> + b for every row and plane."""
+    def _scores(self, X: Any, intercepts: Vector | None = None) -> Vector:
+        """Return <w, x> + b for every row and plane, b being the fitted intercept if none is given."""
         matrix, planes = check_prediction_data(self, X), np.atleast_2d(self.coef_)
-        return _core.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))
+        intercepts = self.intercept_ if intercepts is None else intercepts
+        return _core.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse input is welcome."""

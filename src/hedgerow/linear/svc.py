@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow._parameters import one_of
 from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels, numbers, several
+from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data
 from hedgerow.certificates import Certificate
@@ -39,6 +39,7 @@ _RULES = {
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     alpha_=numbers("planes", "rows", low=0.0),
+    at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate)),
     **FITTED_BY_SOLVER,
 )
@@ -104,6 +105,10 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         The labels, sorted.
     alpha_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The dual variables, one a row of the training data.
+    at_bound_ : ndarray of bool, of the shape of alpha_
+        Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
+    support_ : ndarray of int64
+        The support vectors: rows with an alpha other than 0; none are told for the logistic loss.
     certificate_ : Certificate
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate

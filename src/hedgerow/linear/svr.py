@@ -11,17 +11,12 @@ from sklearn.base import RegressorMixin
 
 from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
-from hedgerow._state.rules import numbers
+from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import RegressionData, check_regression_data
-from hedgerow.linear._machine import (
-    FITTED_BY_SOLVER,
-    SUPERVISED_RULES,
-    Result,
-    SupervisedMachine,
-)
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
 from hedgerow.losses import REGRESSION_LOSSES, regression_loss
 from hedgerow.monitor import monitored_fit
-from hedgerow.problems import LinearProblem
+from hedgerow.problems import LinearProblem, Solution
 
 __all__ = ["LinearSVR"]
 
@@ -37,6 +32,7 @@ _RULES = {
     coef_=numbers("features"),
     intercept_=numbers("one"),
     alpha_=numbers("rows"),
+    at_bound_=truths("rows"),
     **FITTED_BY_SOLVER,
 )
 class LinearSVR(RegressorMixin, SupervisedMachine):
@@ -94,6 +90,10 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
         The intercept b.
     alpha_ : ndarray of shape (n_samples,)
         The dual variables: positive where the value is above the prediction, negative below.
+    at_bound_ : ndarray of bool of shape (n_samples,)
+        Which of them are at a bound, C s_i or -C s_i; see also ``point_groups``.
+    support_ : ndarray of int64
+        The support vectors: rows with an alpha other than 0.
     certificate_ : Certificate
         The proof of quality.
     n_iter_ : int
@@ -193,10 +193,10 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
             loss=regression_loss(self.loss, float(self.epsilon)),
         )
 
-    def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
-        """Set the fitted attributes, in the shapes of a single plane's."""
-        super()._keep(problems, results)
-        self.coef_, self.alpha_ = self.coef_[0], self.alpha_[0]
+    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
+        """Set the plane and its alphas in the shapes of scikit-learn's regressors."""
+        super()._keep_planes(problems, solutions)
+        self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
 
 
 def _model_at(point: tuple[NDArray[np.float64], float]) -> dict[str, Any]:

@@ -112,4 +112,5 @@ NEWTON = Solver(
     name="newton",
     run=newton,
     losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
+    takes_pull=True,
 )
