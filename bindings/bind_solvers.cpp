@@ -1,3 +1,7 @@
+#include <nanobind/stl/string.h>
+
+#include <utility>
+
 #include "arrays.hpp"
 #include "hedgerow/solver/dual_coordinate_descent.hpp"
 #include "hedgerow/solver/perceptron.hpp"
@@ -7,16 +11,52 @@ namespace {
 
 constexpr const char* kRow = "row of the matrix";
 
+/// What a name stands for; ValueError, with the names there are, if it is none of them.
+template <class Value, std::size_t n>
+Value named(const char* argument, const std::string& name,
+            const std::pair<const char*, Value> (&table)[n]) {
+  std::string names;
+  for (const auto& [known, value] : table) {
+    if (name == known) return value;
+    names += (names.empty() ? "'" : ", '") + std::string(known) + "'";
+  }
+  throw nb::value_error(
+      (std::string(argument) + " is '" + name + "': give one of " + names + ".").c_str());
+}
+
+constexpr std::pair<const char*, DualLoss> kLosses[] = {
+    {"hinge", DualLoss::hinge},
+    {"squared_hinge", DualLoss::squared_hinge},
+    {"logistic", DualLoss::logistic},
+    {"epsilon_insensitive", DualLoss::epsilon_insensitive},
+    {"squared_epsilon_insensitive", DualLoss::squared_epsilon_insensitive},
+};
+
+constexpr std::pair<const char*, RowOrder> kOrders[] = {
+    {"shuffled", RowOrder::shuffled},
+    {"cyclic", RowOrder::cyclic},
+    {"stochastic", RowOrder::stochastic},
+};
+
 void construct(DualCoordinateDescent* self, const OwnedMatrix& matrix, Vector<const double> y,
-               Vector<const double> upper, Vector<const double> curvature, double rho,
-               bool free_intercept, std::uint64_t seed) {
+               Vector<const double> target, Vector<const double> weight, const std::string& loss,
+               double epsilon, double rho, bool free_intercept, double balance,
+               const std::string& order, bool shrinking, std::uint64_t seed) {
   const std::int64_t n = n_rows(matrix.view);
   require_length("y", y.size(), n, kRow);
-  require_length("upper", upper.size(), n, kRow);
-  require_length("curvature", curvature.size(), n, kRow);
+  require_length("target", target.size(), n, kRow);
+  require_length("weight", weight.size(), n, kRow);
+  const DualCoordinateDescent::Problem problem{as_span(y),
+                                               as_span(target),
+                                               as_span(weight),
+                                               named("loss", loss, kLosses),
+                                               epsilon,
+                                               rho,
+                                               free_intercept,
+                                               balance};
+  const DualCoordinateDescent::Options options{named("order", order, kOrders), shrinking, seed};
   const nb::gil_scoped_release unlocked;
-  new (self) DualCoordinateDescent(matrix.view, as_span(y), as_span(upper), as_span(curvature),
-                                   rho, free_intercept, seed);
+  new (self) DualCoordinateDescent(matrix.view, problem, options);
 }
 
 nb::tuple run(DualCoordinateDescent& self, std::int64_t n_sweeps, double tolerance) {
@@ -36,17 +76,17 @@ void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
 nb::tuple state(const DualCoordinateDescent& self) {
   const auto state = self.state();
   return nb::make_tuple(copy_array<double>(state.alpha), copy_array<double>(state.w), state.shift,
-                        state.label_alpha, state.n_swept, state.multiplier_due);
+                        state.excess, state.n_swept, state.multiplier_due);
 }
 
 void restore(DualCoordinateDescent& self, Vector<const double> alpha, Vector<const double> w,
-             double shift, double label_alpha, std::int64_t n_swept, bool multiplier_due) {
+             double shift, double excess, std::int64_t n_swept, bool multiplier_due) {
   require_length("alpha", alpha.size(), self.n_points(), kRow);
   require_length("w", w.size(), static_cast<std::int64_t>(self.w().size()), "column of the matrix");
   const auto values = [](const auto& array) {
     return std::vector<double>(array.data(), array.data() + array.size());
   };
-  self.restore({values(alpha), values(w), shift, label_alpha, n_swept, multiplier_due});
+  self.restore({values(alpha), values(w), shift, excess, n_swept, multiplier_due});
 }
 
 NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
@@ -89,13 +129,15 @@ void bind_solvers(nb::module_& module) {
       module, "DualCoordinateDescent", nb::is_final(),
       "Dual coordinate descent for linear machines; used by one thread at a time.")
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "matrix"_a, "y"_a.noconvert(),
-           "upper"_a.noconvert(), "curvature"_a.noconvert(), "rho"_a, "free_intercept"_a, "seed"_a)
+           "target"_a.noconvert(), "weight"_a.noconvert(), nb::kw_only(), "loss"_a,
+           "epsilon"_a = 0.0, "rho"_a = 0.0, "free_intercept"_a = false, "balance"_a = 0.0,
+           "order"_a = "shuffled", "shrinking"_a = true, "seed"_a)
       .def("run", &run, "n_sweeps"_a, "tolerance"_a,
            "Make up to n_sweeps sweeps; the number made and the violation of the last.")
       .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
       .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
       .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
-           "label_alpha"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
+           "excess"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
       .def_prop_ro("w", &copy_w, nb::rv_policy::move)
       .def_prop_ro("intercept", &DualCoordinateDescent::intercept);

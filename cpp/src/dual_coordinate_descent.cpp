@@ -16,75 +16,100 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kOneThread = 1;
 
+BoxShape box_shape(DualLoss loss, double epsilon) {
+  const bool two_sided =
+      loss == DualLoss::epsilon_insensitive || loss == DualLoss::squared_epsilon_insensitive;
+  const bool squared =
+      loss == DualLoss::squared_hinge || loss == DualLoss::squared_epsilon_insensitive;
+  return {.epsilon = two_sided ? epsilon : 0.0,
+          .softness = squared ? 0.5 : 0.0,
+          .top = squared ? kInfinity : 1.0,
+          .two_sided = two_sided};
+}
+
+double label(const DualPoint& point) { return std::copysign(1.0, point.weight); }
+
+/// Never -0, whatever the label.
+double alpha_of(const DualPoint& point) { return label(point) * point.beta + 0.0; }
+
 }  // namespace
 
-DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, std::span<const double> y,
-                                             std::span<const double> upper,
-                                             std::span<const double> curvature, double rho,
-                                             bool free_intercept, std::uint64_t seed)
+DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, const Problem& problem,
+                                             const Options& options)
     : matrix_(matrix),
-      points_(y.size()),
+      loss_(problem.loss),
+      box_(box_shape(problem.loss, problem.epsilon)),
+      rho_(problem.rho),
+      free_intercept_(problem.free_intercept),
+      balance_(problem.balance),
+      options_(options),
+      points_(problem.y.size()),
       w_(static_cast<std::size_t>(n_cols(matrix)), 0.0),
-      rho_(rho),
-      free_intercept_(free_intercept),
-      seed_(seed),
-      is_active_(y.size(), 1) {
-  std::vector<double> sq_norms(y.size());
+      excess_(-problem.balance),
+      is_active_(problem.y.size(), 1) {
+  std::vector<double> sq_norms(points_.size());
   row_sq_norms(matrix, sq_norms, kOneThread);
-  for (std::size_t i = 0; i < y.size(); ++i)
-    points_[i] = {0.0, upper[i], curvature[i], 1.0 / (sq_norms[i] + rho + curvature[i]), y[i]};
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const double y = problem.y[i], c = problem.weight[i];
+    points_[i] = {.beta = 0.0,
+                  .target = y * problem.target[i],
+                  .weight = y * c,
+                  .inverse_diagonal = 1.0 / (sq_norms[i] + rho_ + box_.softness / c)};
+  }
 }
 
 DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, double tolerance) {
   Report report{0, kInfinity};
+  RowOrder order = options_.order;
   activate_all();
   while (report.sweeps < n_sweeps) {
-    const bool seen_all = all_active_;
-    report.violation = sweep();
+    const bool sees_all = all_active_ && order != RowOrder::stochastic;
+    report.violation = sweep(order);
     ++report.sweeps;
+    order = options_.order;
     if (report.violation > tolerance) continue;
-    if (seen_all) break;
+    if (sees_all) break;
     activate_all();
+    if (order == RowOrder::stochastic) order = RowOrder::cyclic;  // draws cannot show it for all
   }
   return report;
 }
 
 void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
-  std::vector<double> signed_alpha(alpha.size());
-  label_alpha_ = 0.0;
+  std::vector<double> beta(alpha.size());
+  excess_ = -balance_;
   for (std::size_t i = 0; i < alpha.size(); ++i) {
-    points_[i].alpha = alpha[i];
-    signed_alpha[i] = points_[i].label * alpha[i];
-    label_alpha_ += signed_alpha[i];
+    beta[i] = points_[i].beta = label(points_[i]) * alpha[i];
+    excess_ += beta[i];
   }
-  weighted_row_sum(matrix_, signed_alpha, w_, kOneThread);
+  weighted_row_sum(matrix_, beta, w_, kOneThread);
   multiplier_due_ = false;
 }
 
 DualCoordinateDescent::State DualCoordinateDescent::state() const {
-  return {alpha(), w_, shift_, label_alpha_, n_swept_, multiplier_due_};
+  return {alpha(), w_, shift_, excess_, n_swept_, multiplier_due_};
 }
 
 void DualCoordinateDescent::restore(const State& state) {
-  for (std::size_t i = 0; i < points_.size(); ++i) points_[i].alpha = state.alpha[i];
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    points_[i].beta = label(points_[i]) * state.alpha[i];
   w_ = state.w;
   shift_ = state.shift;
-  label_alpha_ = state.label_alpha;
+  excess_ = state.excess;
   n_swept_ = state.n_swept;
   multiplier_due_ = state.multiplier_due;
 }
 
 std::vector<double> DualCoordinateDescent::alpha() const {
   std::vector<double> alpha(points_.size());
-  std::transform(points_.begin(), points_.end(), alpha.begin(),
-                 [](const DualPoint& point) { return point.alpha; });
+  std::transform(points_.begin(), points_.end(), alpha.begin(), alpha_of);
   return alpha;
 }
 
 void DualCoordinateDescent::activate_all() {
   active_.clear();
   for (std::size_t i = 0; i < points_.size(); ++i)
-    if (points_[i].upper > 0.0) active_.push_back(static_cast<std::int64_t>(i));
+    if (points_[i].weight != 0.0) active_.push_back(static_cast<std::int64_t>(i));
   std::fill(is_active_.begin(), is_active_.end(), 1);
   all_active_ = true;
   shrink_above_ = kInfinity;
@@ -96,43 +121,56 @@ void DualCoordinateDescent::drop_shrunk() {
   all_active_ = false;
 }
 
-double DualCoordinateDescent::sweep() {
-  if (free_intercept_ && multiplier_due_) shift_ += rho_ * label_alpha_;
+void DualCoordinateDescent::arrange(RowOrder order) {
+  Philox random(options_.seed, static_cast<std::uint64_t>(n_swept_));
   order_ = active_;
-  Philox(seed_, static_cast<std::uint64_t>(n_swept_++)).shuffle(order_);
+  if (order == RowOrder::shuffled) random.shuffle(order_);
+  if (order == RowOrder::stochastic)
+    for (std::int64_t& visit : order_) visit = active_[random.below(active_.size())];
+}
+
+double DualCoordinateDescent::sweep(RowOrder order) {
+  if (free_intercept_ && multiplier_due_) shift_ += rho_ * excess_;
+  arrange(order);
+  ++n_swept_;
   DualSweep sweep{.points = points_.data(),
                   .w = w_.data(),
                   .order = nullptr,
                   .n_order = 0,
                   .active = is_active_.data(),
+                  .box = box_,
                   .rho = rho_,
                   .shift = shift_,
-                  .label_alpha = label_alpha_,
+                  .excess = excess_,
                   .shrink_above = shrink_above_,
                   .shrink_below = shrink_below_,
-                  .pg_max = 0.0,
-                  .pg_min = 0.0,
+                  .slope_max = 0.0,
+                  .slope_min = 0.0,
                   .n_shrunk = 0};
   std::visit(
       [&](const auto& rows) {
         const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
+        const auto visit_rows =
+            loss_ == DualLoss::logistic ? loops.logistic_sweep : loops.box_sweep;
         const std::int64_t stretch = rows_with(kValuesBetweenChecks, rows);
         const auto n_order = static_cast<std::int64_t>(order_.size());
         for (std::int64_t begin = 0; begin < n_order; begin += stretch) {
           check_stop();
           sweep.order = order_.data() + begin;
           sweep.n_order = std::min(stretch, n_order - begin);
-          loops.dual_sweep(rows, sweep);
-          label_alpha_ = sweep.label_alpha;  // w, alpha and this stay true together
+          visit_rows(rows, sweep);
+          excess_ = sweep.excess;  // w, alpha and this stay true together
         }
       },
       matrix_);
   multiplier_due_ = true;
-  shrink_above_ = sweep.pg_max > 0.0 ? sweep.pg_max : kInfinity;
-  shrink_below_ = sweep.pg_min < 0.0 ? sweep.pg_min : -kInfinity;
+  if (options_.shrinking) {
+    shrink_above_ = sweep.slope_max > 0.0 ? sweep.slope_max : kInfinity;
+    shrink_below_ = sweep.slope_min < 0.0 ? sweep.slope_min : -kInfinity;
+  }
   if (sweep.n_shrunk > 0) drop_shrunk();
-  const double constraint = free_intercept_ ? rho_ * std::abs(label_alpha_) : 0.0;
-  return std::max(sweep.pg_max - sweep.pg_min, constraint);
+  const double constraint = free_intercept_ ? rho_ * std::abs(excess_) : 0.0;
+  return std::max(sweep.slope_max - sweep.slope_min, constraint);
 }
 
 }  // namespace hedgerow

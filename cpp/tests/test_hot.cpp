@@ -50,23 +50,23 @@ static Values row_results(const HotLoops& all, const Rows& rows) {
   return scores;
 }
 
+/// One sweep: w, the rows' beta, and what the sweep says of itself.
 template <class Rows>
-static Values sweep_results(const HotLoops& all, const Rows& rows) {
-  const RowLoops<Rows>& loops = all;
+static Values sweep_results(void (*sweep_rows)(const Rows&, DualSweep&), const Rows& rows) {
   std::vector<DualPoint> points;
   std::vector<std::int64_t> order;
   std::vector<std::uint8_t> active(static_cast<std::size_t>(rows.n_rows), 1);
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-    points.push_back({0.0, 0.5, 0.1, 1.0 / (0.2 * static_cast<double>(rows.n_cols) + 0.3),
-                      i % 3 ? 1.0 : -1.0});
+    const double y = i % 3 ? 1.0 : -1.0;
+    points.push_back({y * 0.01, y, y * 0.5, 1.0 / (0.2 * static_cast<double>(rows.n_cols) + 0.3)});
     order.push_back((i * 7) % rows.n_rows);
   }
   Values w(static_cast<std::size_t>(rows.n_cols), 0.0);
-  DualSweep sweep{points.data(), w.data(), order.data(), rows.n_rows, active.data(), 0.2,
-                  0.1, 0.0, 1e9, -1e9, 0.0, 0.0, 0};
-  loops.dual_sweep(rows, sweep);
-  for (const DualPoint& point : points) w.push_back(point.alpha);
-  w.insert(w.end(), {sweep.label_alpha, sweep.pg_max, sweep.pg_min});
+  DualSweep sweep{points.data(), w.data(), order.data(), rows.n_rows, active.data(),
+                  {0.1, 0.5, 1.0, true}, 0.2, 0.1, 0.0, 1e9, -1e9, 0.0, 0.0, 0};
+  sweep_rows(rows, sweep);
+  for (const DualPoint& point : points) w.push_back(point.beta);
+  w.insert(w.end(), {sweep.excess, sweep.slope_max, sweep.slope_min});
   return w;
 }
 
@@ -78,7 +78,10 @@ TEST(row_loops_agree_in_all_formats_and_lengths) {
         std::visit(
             [&](const auto& rows) {
               agree(row_results(loops, rows), row_results(hot("baseline"), rows));
-              agree(sweep_results(loops, rows), sweep_results(hot("baseline"), rows));
+              const RowLoops<std::decay_t<decltype(rows)>>&fast = loops, &slow = hot("baseline");
+              agree(sweep_results(fast.box_sweep, rows), sweep_results(slow.box_sweep, rows));
+              agree(sweep_results(fast.logistic_sweep, rows),
+                    sweep_results(slow.logistic_sweep, rows));
             },
             matrix);
     }

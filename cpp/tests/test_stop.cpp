@@ -98,11 +98,13 @@ TEST(a_token_does_not_outlast_its_scope_in_the_threads_of_the_pool) {
 }
 
 static const samples::Sample kRows(3, 2, {1, 2, 4, 1, 2, 2});
-static const std::vector<double> kLabels{-1, 1, 1}, kOnes{1, 1, 1}, kZeros{0, 0, 0};
+static const std::vector<double> kLabels{-1, 1, 1}, kOnes{1, 1, 1};
 
 TEST(sweeps_end_by_an_exception_and_leave_alpha_and_w_true) {
   StopToken token;
-  DualCoordinateDescent solver(kRows.formats()[0], kLabels, kOnes, kZeros, 1.0, false, 1);
+  DualCoordinateDescent solver(kRows.formats()[0],
+                               {kLabels, kOnes, kOnes, DualLoss::hinge, 0.0, 1.0, false, 0.0},
+                               {RowOrder::shuffled, true, 1});
   solver.run(1, 0.0);
   const std::vector<double> alpha = solver.alpha();
   token.stop();

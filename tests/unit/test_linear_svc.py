@@ -21,7 +21,7 @@ def overlapping(n=200, d=6, seed=0):
     ("loss", "second"), [("hinge", "interior_point"), ("squared_hinge", "newton")]
 )
 def test_auto_hands_over_where_coordinate_descent_is_slow(loss, second, monkeypatch):
-    monkeypatch.setattr(choose, "DIRECT_WORK", 0)
+    monkeypatch.setattr(choose, "plan", lambda _: ["dual_coordinate_descent", second])
     X, y = overlapping()
     model = LinearSVC(loss=loss, C=100.0, random_state=0).fit(X, y)
     assert model.solver_ == f"dual_coordinate_descent+{second}"
@@ -31,7 +31,7 @@ def test_auto_hands_over_where_coordinate_descent_is_slow(loss, second, monkeypa
 
 
 def test_auto_stays_with_coordinate_descent_where_it_is_quick(monkeypatch):
-    monkeypatch.setattr(choose, "DIRECT_WORK", 0)
+    monkeypatch.setattr(choose, "plan", lambda _: ["dual_coordinate_descent", "newton"])
     X, y = overlapping()
     model = LinearSVC(C=1e-6, random_state=0).fit(X / np.abs(X).max(axis=0), y)
     assert model.solver_ == "dual_coordinate_descent"
@@ -39,7 +39,7 @@ def test_auto_stays_with_coordinate_descent_where_it_is_quick(monkeypatch):
 
 
 def test_auto_does_not_hand_over_beyond_max_iter(monkeypatch):
-    monkeypatch.setattr(choose, "DIRECT_WORK", 0)
+    monkeypatch.setattr(choose, "plan", lambda _: ["dual_coordinate_descent", "interior_point"])
     X, y = overlapping()
     with pytest.warns(NotCertifiedWarning):
         model = LinearSVC(loss="hinge", C=100.0, max_iter=5, random_state=0).fit(X, y)

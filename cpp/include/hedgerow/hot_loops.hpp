@@ -21,13 +21,22 @@ constexpr std::int64_t kPoissonUnits = 512;
 /// Counts below this are told by the byte they are drawn with: 0 to 4.
 constexpr int kPoissonCuts = 5;
 
-/// What dual coordinate descent knows of one row, side by side because rows are visited at random.
+/// What dual coordinate descent knows of one row, side by side because rows are visited at random:
+/// two rows to a line of the cache.
 struct DualPoint {
-  double alpha;
-  double upper;
-  double curvature;
+  double beta;              ///< y alpha
+  double target;            ///< y p
+  double weight;            ///< y c
   double inverse_diagonal;  ///< 1 / (|x|^2 + rho + curvature), possibly infinite
-  double label;
+};
+
+/// The conjugate of a loss that is piecewise linear or quadratic: epsilon |beta| +
+/// 1/2 softness / c beta^2, where |beta| <= c top. One-sided, beta has the sign of y.
+struct BoxShape {
+  double epsilon;
+  double softness;  ///< 1/2 for squared losses, else 0
+  double top;       ///< infinite for squared losses, else 1
+  bool two_sided;
 };
 
 /// One sweep over `order`, or a stretch of one; see solver/dual_coordinate_descent.hpp for the
@@ -38,13 +47,14 @@ struct DualSweep {
   const std::int64_t* order;
   std::int64_t n_order;
   std::uint8_t* active;  ///< set to 0 for each row that is shrunk
+  BoxShape box;          ///< not read by logistic_sweep
   double rho;
   double shift;
-  double label_alpha;    ///< sum of label * alpha, kept up to date
-  double shrink_above;   ///< a row at 0 whose gradient is larger is shrunk
-  double shrink_below;   ///< a row at its upper bound whose gradient is smaller is shrunk
-  double pg_max;         ///< the largest projected gradient met so far, and 0
-  double pg_min;         ///< the smallest met so far, and 0
+  double excess;         ///< sum of beta, less what it should be; kept up to date
+  double shrink_above;   ///< a row is shrunk if the slope to its right is larger than this
+  double shrink_below;   ///< and the slope to its left smaller than this
+  double slope_max;      ///< the steepest way down to the left met so far, or 0
+  double slope_min;      ///< the steepest way down to the right met so far, or 0
   std::int64_t n_shrunk; ///< rows shrunk so far
 };
 
@@ -59,6 +69,57 @@ struct PerceptronPass {
   double* coef;
   double intercept;
   std::int64_t* mistakes;  ///< out: positions in `order`, room for n_order
+};
+
+/// What a loss looks like as a function of the residual; see loss_pass.hpp.
+enum class LossKind { one_sided, two_sided, logistic };
+
+struct LossShape {
+  LossKind kind;
+  bool bounded;      ///< whether alpha stops at the row's weight; the true loss is squared if not
+  double epsilon;    ///< two_sided: how large a residual costs nothing
+  double steepness;  ///< how fast alpha grows with the residual, for weight 1
+};
+
+/// One value a row each.
+struct LossRows {
+  const double* y;
+  const double* target;
+  const double* weight;
+  const double* shift;  ///< null for 0; may be alpha
+  double* residual;
+  double* alpha;  ///< out
+  double* bend;   ///< out
+};
+
+/// Sums over rows; see loss_pass.hpp.
+struct LossSums {
+  double balance, smooth, value, gain;
+};
+
+/// The rows begin ... end - 1 of a pass over the data; see loss_pass.hpp.
+struct LossPass {
+  LossShape shape;
+  LossRows rows;
+  const double* w;
+  double intercept;
+  std::int64_t begin, end;
+  double* combined;  ///< alpha_i y_i x_i is added to it
+  LossSums sums;     ///< added to as well
+};
+
+/// Residuals that move along a line, and how far; one value a row each.
+struct LossLine {
+  const double* weight;
+  const double* shift;  ///< null for 0
+  const double* residual;
+  const double* change;
+  double step;
+};
+
+/// The smoothed loss along a line, with its first and its second derivative.
+struct LossCurve {
+  double value, slope, bend;
 };
 
 /// How often each row is drawn in some resamples, resample after resample.
@@ -83,11 +144,20 @@ struct RowLoops {
   /// out += sum of v_i x_i over begin <= i < end
   void (*add_weighted)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
                        double* out);
+  /// out[j] += sum of v_i x_ij^2 over begin <= i < end
+  void (*add_weighted_squares)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                               const double* v, double* out);
+  /// out += sum of v_i (z_i . p) z_i over begin <= i < end, with z_i = (x_i, constant), or x_i if
+  /// constant is 0
+  void (*add_gram_product)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                           const double* v, double constant, const double* p, double* out);
   /// out[i] = |x_i|^2 for begin <= i < end
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
-  void (*dual_sweep)(const Rows& rows, DualSweep& sweep);
+  void (*box_sweep)(const Rows& rows, DualSweep& sweep);
+  void (*logistic_sweep)(const Rows& rows, DualSweep& sweep);
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
+  void (*loss_pass)(const Rows& rows, LossPass& pass);
 };
 
 template <class T>
@@ -155,6 +225,17 @@ struct HotLoops : DenseLoops<float>,
                             const double* values, double* out);
   /// The share of pairs of a positive and a negative draw that the score puts in order.
   void (*auc)(const CountTable& table, const ScoreOrder& order, double* out);
+
+  /// out[i] = e^x[i], to within two units in the last place.
+  void (*exp)(const double* x, std::int64_t n, double* out);
+  /// out[i] = log(1 + x[i]) for x[i] > -1, to within two units in the last place.
+  void (*log1p)(const double* x, std::int64_t n, double* out);
+  /// Writes alpha and bend of the rows begin ... end - 1 by their residuals, and adds to the sums.
+  void (*loss_at)(const LossShape& shape, const LossRows& rows, std::int64_t begin,
+                 std::int64_t end, LossSums& sums);
+  /// Adds what the rows begin ... end - 1 contribute.
+  void (*loss_along)(const LossShape& shape, const LossLine& line, std::int64_t begin,
+                       std::int64_t end, LossCurve& curve);
 };
 
 }  // namespace hedgerow

@@ -22,33 +22,9 @@ inline void prefetch(SparseRow<T, I> x) {
   prefetch(x.indices, x.size * static_cast<int64_t>(sizeof(I)));
 }
 
-// The alpha that minimises over one row. A row whose diagonal is 0 goes to the bound its gradient
-// points at (its step is infinite), or stays where that bound is infinite.
-inline double step(const DualPoint& point, double gradient) {
-  double alpha = point.alpha - gradient * point.inverse_diagonal;
-  if (!(alpha > 0.0)) alpha = 0.0;
-  if (alpha > point.upper) alpha = point.upper;
-  return alpha <= __DBL_MAX__ ? alpha : point.alpha;
-}
-
-// The part of the gradient that feasible moves see. At a bound the gradient also tells whether
-// the row may leave the active set.
-struct Projection {
-  double gradient;
-  bool shrink;
-};
-
-inline Projection project(const DualPoint& point, double gradient, const DualSweep& sweep) {
-  if (point.alpha <= 0.0)
-    return {gradient < 0.0 ? gradient : 0.0, gradient > sweep.shrink_above};
-  if (point.alpha >= point.upper)
-    return {gradient > 0.0 ? gradient : 0.0, gradient < sweep.shrink_below};
-  return {gradient, false};
-}
-
-template <class Rows>
-void dual_sweep(const Rows& rows, DualSweep& sweep) {
-  double pg_max = sweep.pg_max, pg_min = sweep.pg_min, label_alpha = sweep.label_alpha;
+template <class Rule, class Rows>
+inline void dual_sweep(const Rule& rule, const Rows& rows, DualSweep& sweep) {
+  double slope_max = sweep.slope_max, slope_min = sweep.slope_min, excess = sweep.excess;
   for (int64_t t = 0; t < sweep.n_order; ++t) {
     if (t + kVisitsAhead < sweep.n_order) {
       const int64_t ahead = sweep.order[t + kVisitsAhead];
@@ -58,27 +34,34 @@ void dual_sweep(const Rows& rows, DualSweep& sweep) {
     const int64_t i = sweep.order[t];
     const auto x = row(rows, i);
     DualPoint& point = sweep.points[i];
-    const double score = dot(x, sweep.w) + (sweep.shift + sweep.rho * label_alpha);
-    const double gradient = point.label * score - 1.0 + point.curvature * point.alpha;
-    const Projection projection = project(point, gradient, sweep);
-    if (projection.shrink) {
+    const double score = dot(x, sweep.w) + (sweep.shift + sweep.rho * excess);
+    const Visit visit = rule.visit(point, score);
+    if (visit.left < sweep.shrink_below && visit.right > sweep.shrink_above) {
       sweep.active[i] = 0;
       ++sweep.n_shrunk;
       continue;
     }
-    if (projection.gradient == 0.0) continue;
-    if (projection.gradient > pg_max) pg_max = projection.gradient;
-    if (projection.gradient < pg_min) pg_min = projection.gradient;
-    const double alpha = step(point, gradient);
-    const double move = (alpha - point.alpha) * point.label;
-    point.alpha = alpha;
+    if (visit.left > slope_max) slope_max = visit.left;
+    if (visit.right < slope_min) slope_min = visit.right;
+    const double move = visit.beta - point.beta;
     if (move == 0.0) continue;
-    label_alpha += move;
+    point.beta = visit.beta;
+    excess += move;
     add(x, move, sweep.w);
   }
-  sweep.label_alpha = label_alpha;
-  sweep.pg_max = pg_max;
-  sweep.pg_min = pg_min;
+  sweep.excess = excess;
+  sweep.slope_max = slope_max;
+  sweep.slope_min = slope_min;
+}
+
+template <class Rows>
+void box_sweep(const Rows& rows, DualSweep& sweep) {
+  dual_sweep(Box{sweep.box}, rows, sweep);
+}
+
+template <class Rows>
+void logistic_sweep(const Rows& rows, DualSweep& sweep) {
+  dual_sweep(Logistic{}, rows, sweep);
 }
 
 template <class Rows>

@@ -11,26 +11,25 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
+from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
 from hedgerow.solvers.interior_point import INTERIOR_POINT
 from hedgerow.solvers.newton import NEWTON
+from hedgerow.solvers.plan import plan
 from hedgerow.solvers.settings import Progress, Settings
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS: dict[str, Solver] = {
-    solver.name: solver for solver in (INTERIOR_POINT, DUAL_COORDINATE_DESCENT, NEWTON)
+    solver.name: solver
+    for solver in (INTERIOR_POINT, AUGMENTED_LAGRANGIAN, DUAL_COORDINATE_DESCENT, NEWTON)
 }
 
-DIRECT_WORK = 2e9
-"""Multiplications a factorisation may cost for a second-order solver to be the first choice."""
-DIRECT_UNKNOWNS = 6000
-"""Unknowns (8 n^2 bytes, twice) for a second-order solver to be the second choice."""
 FAR = 1000.0
 """A margin at which float64 takes the logistic loss for 0."""
 FIRST_TRY = 100
-"""Sweeps coordinate descent gets before a second-order solver takes over."""
+"""Iterations that "auto" gives a solver before the next one takes over."""
 
 
 def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> Solution:
@@ -42,9 +41,9 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         What to minimise.
     settings : Settings
         When to stop.
-    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}
-        "auto" takes the second-order solver of the loss where its linear system is cheap; else it
-        starts with coordinate descent, and hands over if that is slow and the system fits.
+    solver : str
+        A name of ``SOLVERS``, or "auto", which tries the one that is likely to be the fastest by
+        the size of the data, C and the loss (`plan`), and hands over to the next if that is slow.
         ``Solution.solver`` says what ran.
     """
     if solver != "auto":
@@ -94,32 +93,23 @@ def _key(solver: str, problem: LinearProblem, settings: Settings) -> str:
 
 
 def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
-    """Pick by the cost of the second-order solver's linear system."""
-    second_order = "newton" if problem.loss.is_smooth else "interior_point"
-    n_samples, n_features = problem.shape
-    unknowns = min(n_samples, n_features + 1)
-    if n_samples * unknowns**2 <= DIRECT_WORK:
-        return _run(second_order, problem, settings)
-    if unknowns > DIRECT_UNKNOWNS:
-        return _run("dual_coordinate_descent", problem, settings)
-    return _first_then(second_order, problem, settings)
-
-
-def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -> Solution:
-    """Give coordinate descent a while, then hand over; return what came nearer to the optimum."""
-    short = replace(settings, max_iter=min(FIRST_TRY, settings.max_iter))
-    first = _run("dual_coordinate_descent", problem, short)
-    if first.status not in ("max_iter", "stalled") or settings.max_iter <= first.n_iter:
-        return first
-    rest = replace(settings, max_iter=settings.max_iter - first.n_iter)
-    second = _run(second_order, problem, rest)
-    better = min(first, second, key=lambda s: s.history[-1][1] - s.history[-1][2])
+    """Run the solvers of the plan until one gets there; return what came nearest."""
+    *first, last = plan(problem)
+    tried: list[Solution] = []
+    left = settings.max_iter
+    for solver in [*first, last]:
+        share = left if solver == last else min(FIRST_TRY, left)
+        tried.append(_run(solver, problem, replace(settings, max_iter=share)))
+        left -= tried[-1].n_iter
+        if tried[-1].status not in ("max_iter", "stalled") or left <= 0:
+            break
+    better = min(tried, key=lambda solution: solution.history[-1][1] - solution.history[-1][2])
     return replace(
         better,
-        n_iter=first.n_iter + second.n_iter,
-        solver=f"{first.solver}+{second.solver}",
-        status=second.status,
-        history=first.history + second.history,
+        n_iter=sum(solution.n_iter for solution in tried),
+        solver="+".join(solution.solver for solution in tried),
+        status=tried[-1].status,
+        history=tuple(point for solution in tried for point in solution.history),
     )
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.problems import LinearProblem, inner
 
-__all__ = ["Direction", "NarrowSystem", "RidgeSystem", "WideSystem", "ridge_system"]
+__all__ = ["Direction", "NarrowSystem", "RidgeSystem", "WideSystem", "factor", "ridge_system"]
 
 Vector = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def ridge_system(problem: LinearProblem) -> RidgeSystem:
     return NarrowSystem(problem) if n_features < n_samples else WideSystem(problem)
 
 
-def _factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+def factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return the Cholesky factor of a positive definite matrix.
 
     Rounding can push a tiny pivot below zero when the row weights span many decades; then the
@@ -87,10 +87,10 @@ def _factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     diagonal = matrix.diagonal().copy()
     relative = 0.0
     while True:
-        factor = matrix.copy()
-        np.fill_diagonal(factor, diagonal * (1.0 + relative))
-        if _core.cholesky(factor, n_threads) < 0:
-            return factor
+        lower = matrix.copy()
+        np.fill_diagonal(lower, diagonal * (1.0 + relative))
+        if _core.cholesky(lower, n_threads) < 0:
+            return lower
         relative = max(1e-15, 10.0 * relative)
         if relative > 1.0:
             msg = "the numbers of a linear system overflow"
@@ -128,7 +128,7 @@ class NarrowSystem:
             # A free intercept has no penalty; if no row has weight nothing moves it.
             diagonal[-1] = self.matrix[-1, -1] or 1.0
         np.fill_diagonal(self.matrix, diagonal)
-        self.factor = _factor(self.matrix, problem.n_threads)
+        self.factor = factor(self.matrix, problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve, refine once, and read off the steps of the margins and of alpha."""
@@ -216,7 +216,7 @@ class WideSystem:
         signed = self.root * self.problem.y
         matrix = self.kernel * signed[:, None] * signed[None, :]
         np.fill_diagonal(matrix, matrix.diagonal() + 1.0)
-        self.factor = _factor(matrix, self.problem.n_threads)
+        self.factor = factor(matrix, self.problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve for h and, if the intercept is free, for d_b so that alpha is balanced."""

@@ -65,7 +65,7 @@ class Progress:
     solver: str
     monitor: Monitor = field(default_factory=current)
     key: str | None = None
-    when_stopped: Callable[[], None] | None = None
+    when_stopped: Callable[[], object] | None = None
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)
     primal: float = field(init=False, default=np.inf)
@@ -104,13 +104,16 @@ class Progress:
 
     def offer_dual(self, alpha: Vector, objective: float | None = None) -> None:
         """Take in a dual point after making it feasible, or one that is, with its objective."""
-        if objective is None:
-            alpha = self.problem.feasible(alpha)
-            began = time.monotonic()
-            objective = self.problem.dual_objective(alpha)
-            self.monitor.reserve(PASSES_AFTERWARDS * (time.monotonic() - began))
+        if objective is not None:
+            if objective >= self.dual - ROUNDING * abs(objective):
+                self.dual, self.alpha = objective, alpha.copy()
+            return
+        feasible = self.problem.feasible(alpha)
+        began = time.monotonic()
+        objective = self.problem.dual_objective(feasible)
+        self.monitor.reserve(PASSES_AFTERWARDS * (time.monotonic() - began))
         if objective >= self.dual - ROUNDING * abs(objective):
-            self.dual, self.alpha = objective, alpha
+            self.dual, self.alpha = objective, feasible
 
     def measure(self) -> bool:
         """Write the gap down and report it; return whether it is within the tolerance."""

@@ -1,24 +1,32 @@
-// Dual coordinate descent for linear support vector machines.
+// Dual coordinate descent for linear machines.
 //
-//   min over alpha   1/2 |sum alpha_i y_i x_i|^2 + rho/2 (sum y_i alpha_i)^2
-//                    + shift sum y_i alpha_i + 1/2 sum curvature_i alpha_i^2 - sum alpha_i
-//   subject to       0 <= alpha_i <= upper_i     (upper_i may be infinite; 0: the row never moves)
+//   min over alpha   1/2 |sum alpha_i y_i x_i|^2 + rho/2 e^2 + shift e
+//                    + sum conj_i(alpha_i) - p_i alpha_i,    e = sum alpha_i y_i - balance
 //
-// With w = sum alpha_i y_i x_i and b = shift + rho sum y_i alpha_i, a row's gradient is
-// y_i (w . x_i + b) - 1 + curvature_i alpha_i; a step minimises over alpha_i alone.
+// where conj_i is the conjugate of c_i times the loss of the residual r_i = p_i - y_i score_i:
+//
+//   hinge                        0 on [0, c]
+//   squared_hinge                alpha^2 / (4 c) on [0, inf)
+//   logistic                     alpha log(alpha / c) + (c - alpha) log(1 - alpha / c) on [0, c]
+//   epsilon_insensitive          epsilon |alpha| on [-c, c]
+//   squared_epsilon_insensitive  epsilon |alpha| + alpha^2 / (4 c)
+//
+// With w = sum alpha_i y_i x_i and b = shift + rho e, a row's slope is conj_i'(alpha_i) - r_i; a
+// step minimises over alpha_i alone, exactly. Rows with c_i = 0 stay at 0.
 //
 //   no intercept         rho = 0
 //   penalised intercept  rho = scaling^2: the intercept is a weight on a feature of value `scaling`
-//   free intercept       the constraint sum y_i alpha_i = 0 by the method of multipliers: between
-//                        sweeps shift moves by rho sum y_i alpha_i, for a rho > 0 of any size
+//   free intercept       the constraint e = 0 by the method of multipliers: between sweeps shift
+//                        moves by rho e, for a rho > 0 of any size
 //
-// Given: rows, y in {-1, 1}, upper, curvature. Returned: alpha, w, b and the violation, which is
-// the range of the projected gradient over the rows visited (and 0), or rho |sum y_i alpha_i| if
-// that is larger and the intercept free. Cost: one sweep reads each active row once or twice.
-// Rows whose gradient says they stay at a bound leave the active set until the rest has converged.
+// Given: rows, y in {-1, 1}, p, c. Returned: alpha, w, b and the violation, which is the range of
+// the slopes that lead down over the rows visited (and 0), or rho |e| if that is larger and the
+// intercept free. Cost: one sweep reads each active row once or twice. Rows whose slopes say they
+// stay where they are, at a bound or at a kink, leave the active set until the rest has converged.
 //
 // Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for
-// large-scale linear SVM", ICML, algorithm 3.
+// large-scale linear SVM", ICML, algorithm 3. Ho, Lin (2012), "Large-scale linear support vector
+// regression", JMLR 13. The step of the logistic loss: src/hot/dual_rules.inl.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +38,40 @@
 
 namespace hedgerow {
 
+enum class DualLoss {
+  hinge,
+  squared_hinge,
+  logistic,
+  epsilon_insensitive,
+  squared_epsilon_insensitive,
+};
+
+/// How a sweep visits the active rows.
+enum class RowOrder {
+  shuffled,    ///< each once, in an order drawn anew
+  cyclic,      ///< each once, as they stand
+  stochastic,  ///< as many draws as there are rows, each one any of them
+};
+
 class DualCoordinateDescent {
  public:
+  struct Problem {
+    std::span<const double> y;
+    std::span<const double> target;  ///< p
+    std::span<const double> weight;  ///< c
+    DualLoss loss;
+    double epsilon;  ///< of the two losses that are named after it
+    double rho;
+    bool free_intercept;
+    double balance;
+  };
+
+  struct Options {
+    RowOrder order;
+    bool shrinking;
+    std::uint64_t seed;
+  };
+
   struct Report {
     std::int64_t sweeps;
     double violation;  ///< of the last sweep; infinite if there was none
@@ -42,21 +82,20 @@ class DualCoordinateDescent {
     std::vector<double> alpha;
     std::vector<double> w;
     double shift;
-    double label_alpha;
+    double excess;
     std::int64_t n_swept;
     bool multiplier_due;
   };
 
   /// The matrix is viewed, not copied: its arrays must outlive this object.
-  DualCoordinateDescent(const Matrix& matrix, std::span<const double> y,
-                        std::span<const double> upper, std::span<const double> curvature,
-                        double rho, bool free_intercept, std::uint64_t seed);
+  DualCoordinateDescent(const Matrix& matrix, const Problem& problem, const Options& options);
 
-  /// Makes up to n_sweeps sweeps, fewer if one over all rows finds no violation above `tolerance`.
-  /// The order of sweep t, counted over all runs, comes from the random stream (seed, t).
+  /// Makes up to n_sweeps sweeps, fewer if one that visits all rows finds no violation above
+  /// `tolerance`. The order of sweep t, counted over all runs, comes from the random stream
+  /// (seed, t).
   Report run(std::int64_t n_sweeps, double tolerance);
 
-  /// Starts from a given alpha, 0 <= alpha <= upper; shift is kept.
+  /// Starts from a given alpha, in the domains of the conjugates; shift is kept.
   void set_alpha(std::span<const double> alpha);
 
   /// Where it stands, and going on from there: the same runs follow, to the last bit.
@@ -66,27 +105,32 @@ class DualCoordinateDescent {
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::vector<double> alpha() const;
   std::span<const double> w() const { return w_; }
-  double intercept() const { return shift_ + rho_ * label_alpha_; }
+  double intercept() const { return shift_ + rho_ * excess_; }
 
  private:
   void activate_all();
   void drop_shrunk();
-  double sweep();
+  void arrange(RowOrder order);
+  double sweep(RowOrder order);
 
   Matrix matrix_;
-  std::vector<DualPoint> points_;
-  std::vector<double> w_;
+  DualLoss loss_;
+  BoxShape box_;
   double rho_;
   bool free_intercept_;
-  std::uint64_t seed_;
-  std::int64_t n_swept_ = 0;
+  double balance_;
+  Options options_;
+
+  std::vector<DualPoint> points_;
+  std::vector<double> w_;
+  double excess_;  ///< e
   double shift_ = 0.0;
-  double label_alpha_ = 0.0;
+  std::int64_t n_swept_ = 0;
   bool multiplier_due_ = false;  ///< a sweep ended since shift last moved
 
-  std::vector<std::int64_t> active_;      ///< ascending, so that an order depends on the set alone
-  std::vector<std::int64_t> order_;       ///< active_, shuffled
-  std::vector<std::uint8_t> is_active_;   ///< per row
+  std::vector<std::int64_t> active_;     ///< ascending, so that an order depends on the set alone
+  std::vector<std::int64_t> order_;      ///< the visits of one sweep
+  std::vector<std::uint8_t> is_active_;  ///< per row
   bool all_active_ = false;
   double shrink_above_ = 0.0;
   double shrink_below_ = 0.0;
