@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         NotCertifiedWarning,
         ParameterError,
         StoppedError,
+        UnavailableError,
     )
     from hedgerow.evaluation import (
         Comparison,
@@ -42,8 +43,11 @@ if TYPE_CHECKING:
         AveragedPerceptron,
         Hyperplane,
         KernelPerceptron,
+        LinearOneClassSVM,
         LinearSVC,
+        LinearSVR,
         Perceptron,
+        PointGroups,
         VotedPerceptron,
     )
     from hedgerow.monitor import Event, watch
@@ -72,6 +76,7 @@ _HOMES = {
         "NotCertifiedWarning",
         "ParameterError",
         "StoppedError",
+        "UnavailableError",
     ],
     "evaluation": [
         "Comparison",
@@ -86,8 +91,11 @@ _HOMES = {
         "AveragedPerceptron",
         "Hyperplane",
         "KernelPerceptron",
+        "LinearOneClassSVM",
         "LinearSVC",
+        "LinearSVR",
         "Perceptron",
+        "PointGroups",
         "VotedPerceptron",
     ],
     "monitor": ["Event", "watch"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -24,20 +25,25 @@ from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = [
+    "RegressionData",
     "TrainingData",
+    "WeightedRows",
     "check_batch",
     "check_classification_data",
     "check_fitted",
     "check_labels",
     "check_prediction_data",
     "check_prediction_rows",
+    "check_regression_data",
+    "check_rows",
+    "check_targets",
     "refuse_one_class",
 ]
 
 
 @dataclass(frozen=True)
-class TrainingData:
-    """What a fit works on.
+class WeightedRows:
+    """What every fit works on.
 
     Attributes
     ----------
@@ -45,19 +51,42 @@ class TrainingData:
         The rows, C-contiguous, float32 or float64; the user's own memory where its layout allows.
     matrix : _core.Matrix
         The core's view of the same memory.
-    classes : ndarray
-        The sorted labels.
-    y : ndarray of int64
-        For every row the number of its class.
     sample_weight : ndarray of float64
         One weight a row, class weights multiplied in; none negative, not all zero.
     """
 
     X: Rows
     matrix: _core.Matrix
+    sample_weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingData(WeightedRows):
+    """What a classifier's fit works on.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The sorted labels.
+    y : ndarray of int64
+        For every row the number of its class.
+    """
+
     classes: NDArray[Any]
     y: NDArray[np.int64]
-    sample_weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RegressionData(WeightedRows):
+    """What a regressor's fit works on.
+
+    Attributes
+    ----------
+    targets : ndarray of float64
+        The finite value of every row.
+    """
+
+    targets: NDArray[np.float64]
 
 
 def check_classification_data(
@@ -78,7 +107,31 @@ def check_classification_data(
     weights = weights * _class_factors(class_weight, classes, codes, weights)[codes]
     refuse_one_class(classes, codes, weights)
     remember_columns(estimator, names, rows.shape[1])
-    return TrainingData(rows, matrix, classes, codes, weights)
+    return TrainingData(rows, matrix, weights, classes, codes)
+
+
+def check_regression_data(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any = None
+) -> RegressionData:
+    """Turn what was given to a regressor's fit into RegressionData, and remember the columns."""
+    rows, names = read_rows(X)
+    if y is None:
+        msg = f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one number a row"
+        raise DataError(msg)
+    matrix = matrix_of(rows, names)
+    targets = check_targets(y, rows.shape[0])
+    weights = _row_weights(sample_weight, rows.shape[0])
+    remember_columns(estimator, names, rows.shape[1])
+    return RegressionData(rows, matrix, weights, targets)
+
+
+def check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any = None) -> WeightedRows:
+    """Turn what was given to a fit without targets into WeightedRows, and remember the columns."""
+    rows, names = read_rows(X)
+    matrix = matrix_of(rows, names)
+    weights = _row_weights(sample_weight, rows.shape[0])
+    remember_columns(estimator, names, rows.shape[1])
+    return WeightedRows(rows, matrix, weights)
 
 
 def check_batch(
@@ -96,7 +149,7 @@ def check_batch(
         check_columns(estimator, names, rows.shape[1])
     else:
         remember_columns(estimator, names, rows.shape[1])
-    return TrainingData(rows, matrix, known, codes, weights)
+    return TrainingData(rows, matrix, weights, known, codes)
 
 
 def check_prediction_rows(estimator: Any, X: Any) -> tuple[Rows, _core.Matrix]:
@@ -123,16 +176,14 @@ def check_fitted(estimator: BaseEstimator) -> None:
 
 def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and the class number of every row."""
-    if nw.dependencies.is_into_series(y):
-        y = nw.from_native(y, series_only=True).to_numpy()
     try:
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(_as_array(y), warn=True)
         _refuse_missing_labels(labels)
         kind = type_of_target(labels, input_name="y")
     except DataError:
         raise
     except ValueError as error:
-        msg = f"y cannot be used as labels: {error}"
+        msg = f"y cannot be used as labels: {_first_line(error)}"
         raise DataError(msg) from error
     if len(labels) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
@@ -141,6 +192,47 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use a regressor"
         raise DataError(msg)
     return encode_labels(labels)
+
+
+def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the value of every row, a finite float64."""
+    try:
+        values = column_or_1d(_as_array(y), warn=True)
+        _refuse_what_is_no_number(values)
+        targets: NDArray[np.float64] = values.astype(np.float64)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        msg = f"y cannot be used as the values of a regression: {_first_line(error)}"
+        raise DataError(msg) from error
+    if len(targets) != n_rows:
+        msg = f"X has {n_rows} rows but y has {len(targets)} values; give one number a row"
+        raise DataError(msg)
+    wrong = np.flatnonzero(~np.isfinite(targets))
+    if len(wrong):
+        msg = f"y is {targets[wrong[0]]} at row {wrong[0]}, where a regressor needs a finite number; remove the row or fill it in"
+        raise DataError(msg)
+    return targets
+
+
+def _first_line(error: Exception) -> str:
+    """Return what scikit-learn says, without the array it may show below."""
+    return str(error).splitlines()[0]
+
+
+def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
+    if values.dtype.kind in "biuf":
+        return
+    for i, value in enumerate(values.tolist()):
+        if not isinstance(value, Real):
+            msg = f"y holds {value!r} at row {i}, where a regressor needs a number; convert it, or use a classifier for labels"
+            raise DataError(msg)
+
+
+def _as_array(values: Any) -> Any:
+    """Return a series of any dataframe library as an array; others as they are."""
+    is_series = nw.dependencies.is_into_series(values)
+    return nw.from_native(values, series_only=True).to_numpy() if is_series else values
 
 
 def _refuse_missing_labels(labels: NDArray[Any]) -> None:
@@ -154,10 +246,8 @@ def _row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return one weight a row."""
     if sample_weight is None:
         return np.ones(n_rows)
-    if nw.dependencies.is_into_series(sample_weight):
-        sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(_as_array(sample_weight), dtype=np.float64)
     except (ValueError, TypeError) as error:
         msg = f"sample_weight cannot be read as numbers: {error}; give one number a row"
         raise DataError(msg) from error

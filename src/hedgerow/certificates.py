@@ -18,9 +18,9 @@ from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.losses import Logistic
-from hedgerow.problems import LinearProblem, Solution, inner
+from hedgerow.problems import LinearProblem, Solution, inner, relative_gap
 
-__all__ = ["Certificate", "Criterion", "certify", "worst"]
+__all__ = ["Certificate", "Criterion", "certify", "on_bounds", "worst"]
 
 Vector = NDArray[np.float64]
 Criterion = Literal["relative_gap", "kkt_violation"]
@@ -40,6 +40,7 @@ ROUNDING = 1e-12
     criterion=one_of("relative_gap", "kkt_violation"),
     tolerance=real_number(0.0),
     status=short_text,
+    least_scale=real_number(0.0),
 )
 @dataclass(frozen=True)
 class Certificate:
@@ -60,6 +61,9 @@ class Certificate:
         The largest value of that figure that counts as solved.
     status : str
         Why the solver stopped.
+    least_scale : float
+        The least that the gap is divided by; above 0 only for one-class machines, whose optimum
+        may be 0.
     """
 
     primal: float
@@ -68,6 +72,7 @@ class Certificate:
     criterion: Criterion
     tolerance: float
     status: str
+    least_scale: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -76,9 +81,8 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|); 0 when both are 0."""
-        scale = max(abs(self.primal), abs(self.dual))
-        return self.gap / scale if scale > 0 else 0.0
+        """The gap over max(|primal|, |dual|, least_scale); 0 when all are 0."""
+        return relative_gap(self.primal, self.dual, self.least_scale)
 
     @property
     def is_certified(self) -> bool:
@@ -142,7 +146,20 @@ def certify(
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
+            least_scale=problem.least_scale,
         )
+
+
+def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
+    """Return alpha with values that are on a bound but for rounding put onto it."""
+    if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
+        return alpha
+    lower, upper = problem.lower, problem.upper
+    largest = float(np.max(np.abs(alpha), initial=0.0))
+    rounding = AT_BOUND * np.where(np.isfinite(upper), upper, largest)
+    alpha = np.where(alpha >= upper - rounding, upper, alpha)
+    alpha = np.where(alpha <= lower + rounding, lower, alpha)
+    return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
 
 
 def worst(certificates: tuple[Certificate, ...]) -> Certificate:
@@ -172,7 +189,7 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
 
     A free intercept is taken as the best there is for that.
     """
-    left, right = problem.loss.conjugate_slopes(_rounded(problem, alpha), problem.weight)
+    left, right = problem.loss.conjugate_slopes(on_bounds(problem, alpha), problem.weight)
     residual = problem.residuals(scores)
     used = problem.weight > 0
     least, most = (residual - right)[used], (residual - left)[used]  # 0 is to lie between them
@@ -181,18 +198,6 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
     positive = problem.y[used] > 0
     least, most = np.where(positive, least, -most), np.where(positive, most, -least)
     return max(0.0, float(np.max(least) - np.min(most)))
-
-
-def _rounded(problem: LinearProblem, alpha: Vector) -> Vector:
-    """Return alpha with values that are on a bound but for rounding put onto it."""
-    if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
-        return alpha
-    lower, upper = problem.lower, problem.upper
-    largest = max(float(np.max(np.abs(alpha), initial=0.0)), 1.0)
-    rounding = AT_BOUND * np.where(np.isfinite(upper), upper, largest)
-    alpha = np.where(alpha >= upper - rounding, upper, alpha)
-    alpha = np.where(alpha <= lower + rounding, lower, alpha)
-    return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
 
 
 def _violation_of_bounds(

@@ -22,6 +22,7 @@ __all__ = [
     "NotCertifiedWarning",
     "ParameterError",
     "StoppedError",
+    "UnavailableError",
     "warn_user",
 ]
 
@@ -42,6 +43,10 @@ class DataTypeError(DataError, TypeError):
 
 class ParameterError(HedgerowError, ValueError):
     """A parameter has a value it cannot have, or contradicts another one."""
+
+
+class UnavailableError(HedgerowError, AttributeError):
+    """A model of this kind does not have what was asked for; the message says why."""
 
 
 class FileAccessError(HedgerowError, OSError):

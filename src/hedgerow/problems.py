@@ -17,7 +17,7 @@ from hedgerow._state import record
 from hedgerow.losses import Loss
 from hedgerow.penalties import QUADRATIC, Penalty
 
-__all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner"]
+__all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner", "relative_gap"]
 
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
@@ -29,6 +29,16 @@ Status = Literal[
 def inner(a: Vector, b: Vector) -> float:
     """Return <a, b>, summed in an order that does not depend on the number of BLAS threads."""
     return float(np.sum(a * b))
+
+
+def relative_gap(primal: float, dual: float, least_scale: float = 0.0) -> float:
+    """Return the gap over max(|primal|, |dual|, least_scale); 0 when all are 0."""
+    scale = max(abs(primal), abs(dual), least_scale)
+    return (primal - dual) / scale if scale > 0 else 0.0
+
+
+FAINT = 1e-6
+"""A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +121,19 @@ class LinearProblem:
         """s^2 for a penalised intercept, else 0."""
         return self.intercept_scaling**2 if self.intercept == "penalized" else 0.0
 
+    @cached_property
+    def least_scale(self) -> float:
+        """The least size of the objective that gaps are measured by.
+
+        With a pull the optimum may be 0 while no solver gets there but for rounding: w = 0 if the
+        rows surround the origin. Rows that all point the same way have the optimum
+        -1/2 q^2 |x|^2; what would be that of a `FAINT` w is the scale then. Without a pull it is 0.
+        """
+        if self.pull == 0.0:
+            return 0.0
+        longest = float(np.max(_core.row_sq_norms(self.matrix, self.n_threads), initial=0.0))
+        return 0.5 * (FAINT * self.pull) ** 2 * longest
+
     def scores(self, w: Vector, b: float) -> Vector:
         """Return <w, x_i> + b for every row."""
         coef, intercept = w[None, :], np.array([b])
@@ -191,7 +214,8 @@ class LinearProblem:
             alpha[scaled] *= max(0.0, 1.0 - abs(excess) / total)
         elif excess != 0.0:
             room = np.where(self.y * excess < 0, self.upper, self.lower) - alpha
-            alpha += room * min(1.0, abs(excess) / float(np.sum(np.abs(room))))
+            share = abs(excess) / max(float(np.sum(np.abs(room))), abs(excess))
+            alpha += room * share
 
     def best_intercept(self, scores_without: Vector) -> float:
         """Return the b that is best for a w whose scores without intercept are given.

@@ -1,17 +1,22 @@
-"""scikit-learn's own battery, on every way LinearSVC is commonly made."""
+"""scikit-learn's own battery, on every way the linear machines are commonly made."""
 
 from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hedgerow import LinearSVC
+from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR
 
 ESTIMATORS = [
     LinearSVC(),
     LinearSVC(loss="hinge"),
     LinearSVC(intercept="penalized"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
+    LinearSVR(),
+    LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept="penalized"),
+    LinearOneClassSVM(),
+    LinearOneClassSVM(nu=0.1, intercept="penalized"),
+    LinearOneClassSVM(fit_intercept=False),
 ]
 
 

@@ -20,6 +20,7 @@ from hedgerow import (
     AveragedPerceptron,
     KernelPerceptron,
     LinearSVC,
+    LinearSVR,
     Perceptron,
     TableClassifier,
     VotedPerceptron,
@@ -29,6 +30,7 @@ from hedgerow.errors import ParameterError
 sklearn_callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
 
 PERCEPTRONS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron]
+MACHINES = [LinearSVC, LinearSVR]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -165,6 +167,17 @@ def test_at_every_step_there_is_a_model_that_predicts(perceptron):
         shorter = perceptron(max_iter=n_passes, tol=None).fit(X, y)
         np.testing.assert_array_equal(step.decision_function(X), shorter.decision_function(X))
     np.testing.assert_array_equal(last.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_at_every_step_there_is_a_machine_that_predicts(machine):
+    X, y = noise()
+    recorder = Recorder()
+    model = machine().set_callbacks(recorder).fit(X, y)
+    *steps, last = recorder.fitted
+    assert len(steps) > 1
+    assert all(np.isfinite(step.predict(X)).all() for step in steps)
+    np.testing.assert_array_equal(last.predict(X), model.predict(X))
 
 
 def test_a_hook_that_returns_true_stops_the_fit():

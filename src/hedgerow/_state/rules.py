@@ -33,6 +33,7 @@ __all__ = [
     "several",
     "size",
     "texts",
+    "truths",
     "whole_numbers",
 ]
 
@@ -121,6 +122,16 @@ def rows(*shape: str) -> Shaped:
         else:
             fine = _is_array(value, kinds, shape, sizes) and _is_finite(value)
         return None if fine else f"finite float32 or float64 rows of shape {_said(shape, sizes)}"
+
+    return Shaped(expected)
+
+
+def truths(*shape: str) -> Shaped:
+    """Allow boolean arrays."""
+
+    def expected(value: Any, sizes: Sizes) -> str | None:
+        fine = _is_array(value, (np.bool_,), shape, sizes)
+        return None if fine else f"booleans of shape {_said(shape, sizes)}"
 
     return Shaped(expected)
 

@@ -3,15 +3,21 @@
 from hedgerow.linear.averaged_perceptron import AveragedPerceptron
 from hedgerow.linear.geometry import Hyperplane
 from hedgerow.linear.kernel_perceptron import KernelPerceptron
+from hedgerow.linear.one_class import LinearOneClassSVM
 from hedgerow.linear.perceptron import Perceptron
+from hedgerow.linear.point_groups import PointGroups
 from hedgerow.linear.svc import LinearSVC
+from hedgerow.linear.svr import LinearSVR
 from hedgerow.linear.voted_perceptron import VotedPerceptron
 
 __all__ = [
     "AveragedPerceptron",
     "Hyperplane",
     "KernelPerceptron",
+    "LinearOneClassSVM",
     "LinearSVC",
+    "LinearSVR",
     "Perceptron",
+    "PointGroups",
     "VotedPerceptron",
 ]

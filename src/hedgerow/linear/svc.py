@@ -2,90 +2,62 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
-from hedgerow import _core
-from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._parameters import (
-    any_of,
-    check_parameters,
-    check_seed,
-    none,
-    one_of,
-    real_number,
-    short_text,
-    true_or_false,
-    whole_number,
-)
+from hedgerow._parameters import one_of
 from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels, numbers, several
+from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
-from hedgerow._validation import TrainingData, check_classification_data, check_prediction_data
-from hedgerow.certificates import Certificate, certify, worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError, warn_user
+from hedgerow._validation import TrainingData, check_classification_data
+from hedgerow.certificates import Certificate
+from hedgerow.errors import ParameterError
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
 from hedgerow.losses import LOSSES, loss_by_name
-from hedgerow.monitor import CallbackSupport, current, monitored_fit
+from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems import LinearProblem
-from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
 __all__ = ["LinearSVC"]
 
-_log = logging.getLogger("hedgerow")
-
-_BY_RANK = ("optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
-"""How a fit can end, the worst last."""
-
 _RULES = {
+    **SUPERVISED_RULES,
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
-    "dual": one_of("auto", True, False),
-    "tol": real_number(0, open_low=True),
-    "C": real_number(0, open_low=True),
     "multi_class": one_of("ovr"),
-    "fit_intercept": true_or_false,
-    "intercept_scaling": real_number(0, open_low=True),
-    "verbose": whole_number(0),
-    "max_iter": whole_number(1),
-    "intercept": one_of("free", "penalized"),
-    "solver": one_of("auto", *SOLVERS),
 }
 
 
 @stateful(
-    _RULES | {"reg_lambda": any_of(none, real_number(0, open_low=True))},
+    _RULES,
     coef_=numbers("planes", "features"),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     alpha_=numbers("planes", "rows", low=0.0),
-    n_iter_=whole_number(0),
-    status_=short_text,
-    solver_=short_text,
-    certificate_=instance_of(Certificate),
+    at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate)),
+    **FITTED_BY_SOLVER,
 )
-class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
+class LinearSVC(ClassifierMixin, SupervisedMachine):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
 
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(y_i (\langle w, x_i \rangle + b))
 
-    with loss(m) = max(0, 1 - m) or its square and s_i the weight of row i. More than two classes are
-    handled one against the rest.
+    with loss(m) = max(0, 1 - m), its square, or log(1 + e^-m), and s_i the weight of row i. More than
+    two classes are handled one against the rest.
 
     Parameters
     ----------
     penalty : {"l2"}, default="l2"
         The penalty on w.
-    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+    loss : {"hinge", "squared_hinge", "logistic"}, default="squared_hinge"
         The loss of the functional margin.
     dual : {"auto", True, False}, default="auto"
         Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
@@ -114,8 +86,8 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
         1 / (2 lambda sum of the weights). Giving both is an error.
     solver : str, default="auto"
-        How to solve, by name (``hedgerow.SOLVERS``); "auto" picks by loss and shape, and ``solver_``
-        says what it picked.
+        How to solve, by name (``hedgerow.solvers.SOLVERS``); "auto" picks by loss and shape, and
+        ``solver_`` says what it picked.
     solver_options : dict or None, default=None
         Options that the named solver alone has.
     n_jobs : int or None, default=None
@@ -133,6 +105,10 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         The labels, sorted.
     alpha_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The dual variables, one a row of the training data.
+    at_bound_ : ndarray of bool, of the shape of alpha_
+        Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
+    support_ : ndarray of int64
+        The support vectors: rows with an alpha other than 0; none are told for the logistic loss.
     certificate_ : Certificate
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate
@@ -157,6 +133,8 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     >>> model.certificate_.is_certified
     True
     """
+
+    _rules = _RULES
 
     def __init__(
         self,
@@ -220,10 +198,10 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self._check()
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         problems = self._problems(data)
-        if len(problems) == 1:
-            current().model_at = partial(_model_at, classes=data.classes)
-        results = self._solve(problems)
-        self._keep(data, results)
+        results = self._solve(problems, partial(_model_at, classes=data.classes))
+        self.classes_ = data.classes
+        self.certificates_ = tuple(certificate for _, certificate in results)
+        self._keep(problems, results)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -235,85 +213,23 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the label of each row: the class with the largest score."""
         return labels_from_scores(self._scores(X), self.classes_)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        matrix = check_prediction_data(self, X)
-        return _core.scores(matrix, self.coef_, self.intercept_, check_n_threads(self.n_jobs))
-
     def _check(self) -> None:
-        check_parameters(self, _RULES)
-        if self.reg_lambda is not None:
-            check_parameters(self, {"reg_lambda": real_number(0, open_low=True)})
-            if self.C != 1.0:
-                msg = f"C={self.C} and reg_lambda={self.reg_lambda} say the same thing twice; give one of them"
-                raise ParameterError(msg)
+        super()._check()
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
             raise ParameterError(msg)
 
     def _problems(self, data: TrainingData) -> list[LinearProblem]:
         """Return one problem for two classes, else one a class."""
-        C = self.C
-        if self.reg_lambda is not None:
-            C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(data.sample_weight)))
         signs = one_vs_rest_signs(data.y, len(data.classes))
-        n_threads = check_n_threads(self.n_jobs)
-        return [
-            LinearProblem(
-                matrix=data.matrix,
-                y=sign,
-                weight=C * data.sample_weight,
-                loss=loss_by_name(self.loss),
-                intercept=self.intercept if self.fit_intercept else "none",  # type: ignore[arg-type]
-                intercept_scaling=float(self.intercept_scaling),
-                n_threads=n_threads if len(signs) == 1 else 1,
-                penalty=PENALTIES[self.penalty],
-            )
-            for sign in signs
-        ]
-
-    def _solve(self, problems: list[LinearProblem]) -> list[tuple[Solution, Certificate]]:
-        """Solve and certify every problem; several problems run side by side."""
-        settings = Settings(
-            float(self.tol),
-            int(self.max_iter),
-            check_seed(self.random_state),
-            dict(self.solver_options or {}),
-        )
-        solve_one = partial(_solve_and_certify, settings=settings, solver=self.solver)
-        return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
-
-    def _keep(self, data: TrainingData, results: list[tuple[Solution, Certificate]]) -> None:
-        """Set the fitted attributes, and warn if a certificate is missing."""
-        solutions = [solution for solution, _ in results]
-        self.classes_ = data.classes
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.intercept_ = np.array([solution.intercept for solution in solutions])
-        self.alpha_ = np.array([solution.alpha for solution in solutions])
-        self.certificates_ = tuple(certificate for _, certificate in results)
-        self.certificate_ = worst(self.certificates_)
-        self.n_iter_ = max(solution.n_iter for solution in solutions)
-        self.status_ = max((solution.status for solution in solutions), key=_BY_RANK.index)
-        self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
-        if self.verbose:
-            _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)
-        # Whoever stopped the fit by hand or by a callback needs no telling.
-        if not self.certificate_.is_certified and self.status_ not in ("interrupted", "stopped"):
-            more = "max_time" if self.status_ == "time_limit" else "max_iter"
-            advice = f"raise {more} or tol, lower C, or scale the features"
-            warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse input is welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _solve_and_certify(
-    problem: LinearProblem, settings: Settings, solver: str
-) -> tuple[Solution, Certificate]:
-    solution = solve(problem, settings, solver)
-    return solution, certify(problem, solution, settings.tol)
+        parts: dict[str, Any] = {
+            "weight": self._row_weights(data.sample_weight),
+            "loss": loss_by_name(self.loss),
+            "penalty": PENALTIES[self.penalty],
+        }
+        if len(signs) > 1:
+            parts["n_threads"] = 1
+        return [self._problem(data.matrix, y=sign, **parts) for sign in signs]
 
 
 def _model_at(point: tuple[NDArray[np.float64], float], classes: NDArray[Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -52,8 +51,9 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
     elif settings.options:
         msg = f"solver='auto' has no options, got {dict(settings.options)}; name the solver they are for"
         raise ParameterError(msg)
-    if _has_one_sign(problem):
-        return _constant_solution(problem)
+    constant = _sufficient_intercept(problem)
+    if constant is not None:
+        return _constant_solution(problem, constant)
     return _automatic(problem, settings) if solver == "auto" else _run(solver, problem, settings)
 
 
@@ -125,21 +125,25 @@ def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:
         raise ParameterError(msg)
 
 
-def _has_one_sign(problem: LinearProblem) -> bool:
-    """Say whether a free intercept alone makes every loss of a classifier zero."""
-    if problem.loss.is_two_sided or problem.pull:
-        return False
-    signs = problem.y[problem.weight > 0]
-    return problem.intercept == "free" and bool(np.all(signs == signs[0]))
+def _sufficient_intercept(problem: LinearProblem) -> float | None:
+    """Return an intercept that alone makes every loss zero, if it is free and there is one."""
+    if problem.intercept != "free" or problem.pull:
+        return None
+    used = problem.weight > 0
+    y, target = problem.y[used], problem.target[used]
+    if problem.loss.is_two_sided:
+        middle = 0.5 * float(np.min(target)) + 0.5 * float(np.max(target))
+        return None if np.any(problem.loss.value(target - middle)) else middle
+    far = FAR if problem.loss.name == "logistic" else 1.0
+    return far * float(y[0]) if np.all(y == y[0]) else None
 
 
-def _constant_solution(problem: LinearProblem) -> Solution:
-    """Return w = 0 and an intercept of the only sign: objective 0, and alpha = 0 proves it."""
-    sign: Any = problem.y[problem.weight > 0][0]
+def _constant_solution(problem: LinearProblem, intercept: float) -> Solution:
+    """Return w = 0 and the intercept: objective 0, and alpha = 0 proves it."""
     n_samples, n_features = problem.shape
     return Solution(
         w=np.zeros(n_features),
-        intercept=float(sign) * (FAR if problem.loss.name == "logistic" else 1.0),
+        intercept=intercept,
         alpha=np.zeros(n_samples),
         status="optimal",
         n_iter=1,

@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._state import Json
 from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import finish_exactly, is_cheap
@@ -79,8 +80,8 @@ class _Path:
         self.used = problem.weight > 0
         self.side = np.array([[1.0], [-1.0]]) if problem.loss.is_two_sided else np.array([[1.0]])
         self.upper = np.tile(problem.weight[self.used], (len(self.side), 1))
-        half, one = 0.5 * self.upper, np.ones_like(self.upper)
-        self.point = np.array([half, half, one, 2.0 * one])
+        half, unit = 0.5 * self.upper, np.full_like(self.upper, _usual_residual(problem))
+        self.point = np.array([half, half, unit, 2.0 * unit])
         self.kept = np.ones_like(self.point)
         self.mu = _mean_product(self.point)
         self.margins = system.margins()
@@ -169,6 +170,18 @@ class _Path:
         return full
 
 
+def _usual_residual(problem: LinearProblem) -> float:
+    """Return the size that residuals are of: a path that starts far below it cannot reach them."""
+    if problem.pull:  # w is of the size of a row
+        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+        return problem.pull * float(np.mean(norms)) or 1.0
+    if not problem.loss.is_two_sided:
+        return 1.0
+    target = problem.target[problem.weight > 0]
+    middle = float(np.median(target)) if problem.intercept == "free" else 0.0
+    return float(np.mean(np.abs(target - middle))) or 1.0
+
+
 def _mean_product(point: Vector) -> float:
     """Return mu, the mean of alpha * surplus and room * slack."""
     alpha, room, surplus, slack = point
@@ -185,4 +198,5 @@ INTERIOR_POINT = Solver(
     name="interior_point",
     run=interior_point,
     losses=("hinge", "epsilon_insensitive"),
+    takes_pull=True,
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow._state import Json
 from hedgerow.monitor import Monitor, current
-from hedgerow.problems import LinearProblem, Solution, Status
+from hedgerow.problems import LinearProblem, Solution, Status, relative_gap
 
 __all__ = ["Progress", "Settings"]
 
@@ -35,7 +35,7 @@ class Settings:
     Attributes
     ----------
     tol : float
-        Stop when (primal - dual) / max(|primal|, |dual|) is at most this.
+        Stop when the relative gap, (primal - dual) / max(|primal|, |dual|), is at most this.
     max_iter : int
         Stop after so many iterations.
     seed : int
@@ -86,8 +86,7 @@ class Progress:
     @property
     def relative_gap(self) -> float:
         """Of the best primal and the best dual point so far."""
-        scale = max(abs(self.primal), abs(self.dual))
-        return (self.primal - self.dual) / scale if scale > 0 else 0.0
+        return relative_gap(self.primal, self.dual, self.problem.least_scale)
 
     @property
     def is_solved(self) -> bool:

@@ -38,6 +38,8 @@ class Solver:
         The algorithm.
     losses, penalties, intercepts : tuple of str
         What it can take.
+    takes_pull : bool
+        Whether the intercept may have a price, as in one-class machines.
     is_exact : bool
         Whether it reaches any tolerance; others stop somewhere and say how far off.
     options : mapping of str to Option
@@ -49,6 +51,7 @@ class Solver:
     losses: tuple[str, ...]
     penalties: tuple[str, ...] = ("l2",)
     intercepts: tuple[Intercept, ...] = ("free", "penalized", "none")
+    takes_pull: bool = False
     is_exact: bool = True
     options: Mapping[str, Option] = field(default_factory=dict)
 
@@ -61,6 +64,8 @@ class Solver:
         if problem.intercept not in self.intercepts:
             words = {"free": "a free intercept", "penalized": "a penalized intercept"}
             return f"fit {words.get(problem.intercept, 'without an intercept')}"
+        if problem.pull and not self.takes_pull:
+            return "fit the offset of a one-class machine"
         return None
 
     def settle(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,256 @@
+"""What all linear machines share: from problems to certified fitted attributes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from hedgerow import _core
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._parameters import (
+    Rule,
+    any_of,
+    check_parameters,
+    check_seed,
+    is_whole,
+    none,
+    one_of,
+    real_number,
+    short_text,
+    true_or_false,
+    whole_number,
+)
+from hedgerow._state.rules import AttributeRule, instance_of
+from hedgerow._validation import check_fitted, check_prediction_data
+from hedgerow.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.errors import NotCertifiedWarning, ParameterError, UnavailableError, warn_user
+from hedgerow.linear.point_groups import PointGroups
+from hedgerow.monitor import CallbackSupport, current
+from hedgerow.problems import LinearProblem
+from hedgerow.solvers import SOLVERS, Settings, Solution, solve
+
+__all__ = [
+    "COMMON_RULES",
+    "FITTED_BY_SOLVER",
+    "SUPERVISED_RULES",
+    "LinearMachine",
+    "SupervisedMachine",
+]
+
+Vector = NDArray[np.float64]
+Result: TypeAlias = tuple[Solution, Certificate]
+
+_log = logging.getLogger("hedgerow")
+
+_BY_RANK = ("optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
+"""How a fit can end, the worst last."""
+
+COMMON_RULES: Mapping[str, Rule] = {
+    "tol": real_number(0, open_low=True),
+    "fit_intercept": true_or_false,
+    "intercept_scaling": real_number(0, open_low=True),
+    "verbose": whole_number(0),
+    "max_iter": whole_number(1),
+    "intercept": one_of("free", "penalized"),
+    "solver": one_of("auto", *SOLVERS),
+}
+"""Rules of the parameters that every linear machine has."""
+
+SUPERVISED_RULES: Mapping[str, Rule] = {
+    **COMMON_RULES,
+    "C": real_number(0, open_low=True),
+    "reg_lambda": any_of(none, real_number(0, open_low=True)),
+    "dual": one_of("auto", True, False),
+}
+"""The same for machines that learn labels or values."""
+
+FITTED_BY_SOLVER: Mapping[str, AttributeRule] = {
+    "n_iter_": whole_number(0),
+    "status_": short_text,
+    "solver_": short_text,
+    "certificate_": instance_of(Certificate),
+}
+"""Rules of the fitted attributes that tell how the solver fared."""
+
+
+class LinearMachine(CallbackSupport, BaseEstimator):
+    """A machine whose fit minimises linear problems, one a plane, and certifies each.
+
+    A class of its own gives the parameters and, in ``fit``, the problems.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]]
+    _ways_out: ClassVar[str] = "or scale the features"
+
+    tol: float
+    fit_intercept: bool
+    intercept_scaling: float
+    intercept: str
+    verbose: int
+    random_state: Any
+    max_iter: int
+    solver: str
+    solver_options: Mapping[str, Any] | None
+    n_jobs: int | None
+
+    coef_: Vector
+    intercept_: Vector
+    alpha_: Vector
+    at_bound_: NDArray[np.bool_]
+    certificate_: Certificate
+    n_iter_: int
+    status_: str
+    solver_: str
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """The support vectors: rows of the training data with an alpha other than 0 for any plane."""
+        self._refuse_without_groups()
+        return np.flatnonzero(np.any(np.atleast_2d(self.alpha_) != 0.0, axis=0))
+
+    def point_groups(self, plane: int = 0) -> PointGroups:
+        """Return the training rows by their alpha: at 0, between, or at the bound.
+
+        Parameters
+        ----------
+        plane : int, default=0
+            The row of ``alpha_``, for a machine with several planes.
+
+        Returns
+        -------
+        PointGroups
+            What alpha says of each row.
+
+        Raises
+        ------
+        UnavailableError
+            For the logistic loss, which has no groups: every alpha lies strictly between its bounds.
+        """
+        check_fitted(self)
+        self._refuse_without_groups()
+        alpha, at_bound = np.atleast_2d(self.alpha_), np.atleast_2d(self.at_bound_)
+        if not is_whole(plane) or not 0 <= plane < len(alpha):
+            msg = f"plane={plane!r} is not there; this {type(self).__name__} has {len(alpha)}, counted from 0"
+            raise ParameterError(msg)
+        return PointGroups.of(alpha[plane], at_bound[plane])
+
+    def _refuse_without_groups(self) -> None:
+        """Raise if the alphas of the model do not group its rows."""
+        if getattr(self, "loss", None) == "logistic":
+            msg = "loss='logistic' groups no points: every row has an alpha strictly between 0 and its bound; use alpha_"
+            raise UnavailableError(msg)
+        if hasattr(self, "alpha_") and not hasattr(self, "at_bound_"):
+            msg = "this model was saved by a version that did not keep at_bound_; fit it again to group its points"
+            raise UnavailableError(msg)
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be."""
+        check_parameters(self, self._rules)
+
+    def _problem(self, matrix: _core.Matrix, **parts: Any) -> LinearProblem:
+        """Return a problem with the intercept and the threads that the parameters ask for."""
+        common: dict[str, Any] = {
+            "intercept": self.intercept if self.fit_intercept else "none",
+            "intercept_scaling": float(self.intercept_scaling),
+            "n_threads": check_n_threads(self.n_jobs),
+        }
+        return LinearProblem(matrix=matrix, **common | parts)
+
+    def _solve(
+        self,
+        problems: list[LinearProblem],
+        model_at: Callable[[tuple[Vector, float]], dict[str, Any]],
+    ) -> list[Result]:
+        """Solve and certify every problem; several problems run side by side.
+
+        ``model_at`` turns the (w, b) of a single problem into the attributes that predict, for
+        callbacks.
+        """
+        settings = Settings(
+            float(self.tol),
+            int(self.max_iter),
+            check_seed(self.random_state),
+            dict(self.solver_options or {}),
+        )
+        if len(problems) == 1:
+            current().model_at = model_at
+        solve_one = partial(_solve_and_certify, settings=settings, solver=self.solver)
+        return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
+
+    def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
+        """Set the fitted attributes, and warn if a certificate is missing."""
+        solutions = [solution for solution, _ in results]
+        self._keep_planes(problems, solutions)
+        self.certificate_ = worst(tuple(certificate for _, certificate in results))
+        self.n_iter_ = max(solution.n_iter for solution in solutions)
+        self.status_ = max((solution.status for solution in solutions), key=_BY_RANK.index)
+        self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
+        if self.verbose:
+            _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)
+        # Whoever stopped the fit by hand or by a callback needs no telling.
+        if not self.certificate_.is_certified and self.status_ not in ("interrupted", "stopped"):
+            advice = self._advice(problems[0])
+            warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
+
+    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
+        """Set what each plane is and what its alphas are, a line a plane."""
+        self.coef_ = np.array([solution.w for solution in solutions])
+        self.intercept_ = np.array([solution.intercept for solution in solutions])
+        pairs = zip(problems, solutions, strict=True)
+        self.alpha_ = np.array([on_bounds(problem, solution.alpha) for problem, solution in pairs])
+        bounds = np.array([problem.upper for problem in problems])
+        self.at_bound_ = (self.alpha_ != 0.0) & (np.abs(self.alpha_) >= bounds)
+
+    def _advice(self, problem: LinearProblem) -> str:
+        """Say what to do about a gap that the solver left."""
+        if self.status_ == "approximate":
+            able = [s for s in SOLVERS.values() if s.is_exact and s.what_it_lacks(problem) is None]
+            return f"take solver='auto' or an exact one, {' or '.join(repr(s.name) for s in able)}"
+        more = "max_time" if self.status_ == "time_limit" else "max_iter"
+        return f"raise {more} or tol, {self._ways_out}"
+
+    def _scores(self, X: Any, intercepts: Vector | None = None) -> Vector:
+        """Return <w, x> + b for every row and plane, b being the fitted intercept if none is given."""
+        matrix, planes = check_prediction_data(self, X), np.atleast_2d(self.coef_)
+        intercepts = self.intercept_ if intercepts is None else intercepts
+        return _core.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class SupervisedMachine(LinearMachine):
+    """A linear machine that learns labels or values: C or reg_lambda weighs the losses."""
+
+    _ways_out = "lower C, or scale the features"
+
+    C: float
+    reg_lambda: float | None
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be."""
+        super()._check()
+        if self.reg_lambda is not None and self.C != 1.0:
+            msg = f"C={self.C} and reg_lambda={self.reg_lambda} say the same thing twice; give one of them"
+            raise ParameterError(msg)
+
+    def _row_weights(self, sample_weight: Vector) -> Vector:
+        """Return c_i: C, or what reg_lambda makes of it, times the weight of the row."""
+        C = self.C
+        if self.reg_lambda is not None:
+            C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(sample_weight)))
+        return C * sample_weight
+
+
+def _solve_and_certify(problem: LinearProblem, settings: Settings, solver: str) -> Result:
+    solution = solve(problem, settings, solver)
+    return solution, certify(problem, solution, settings.tol)

@@ -1,0 +1,205 @@
+"""The linear support vector regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from hedgerow._parameters import one_of, real_number
+from hedgerow._state import stateful
+from hedgerow._state.rules import numbers, truths
+from hedgerow._validation import RegressionData, check_regression_data
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
+from hedgerow.losses import REGRESSION_LOSSES, regression_loss
+from hedgerow.monitor import monitored_fit
+from hedgerow.problems import LinearProblem, Solution
+
+__all__ = ["LinearSVR"]
+
+_RULES = {
+    **SUPERVISED_RULES,
+    "epsilon": real_number(0),
+    "loss": one_of(*REGRESSION_LOSSES),
+}
+
+
+@stateful(
+    _RULES,
+    coef_=numbers("features"),
+    intercept_=numbers("one"),
+    alpha_=numbers("rows"),
+    at_bound_=truths("rows"),
+    **FITTED_BY_SOLVER,
+)
+class LinearSVR(RegressorMixin, SupervisedMachine):
+    r"""Linear support vector regressor whose fit ends with a certificate.
+
+    It minimises
+
+    .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(t_i - \langle w, x_i \rangle - b)
+
+    with loss(r) = max(0, \|r\| - epsilon) or its square, t_i the value and s_i the weight of row i.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        How far a prediction may be off at no cost: half the width of the tube, in units of y.
+    tol : float, default=1e-4
+        Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
+    C : float, default=1.0
+        Weight of the losses; the larger, the less the model is held back.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss of the residual.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1.0
+        For ``intercept="penalized"``: the value s of the constant feature that carries it.
+    dual : {"auto", True, False}, default="auto"
+        Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
+    verbose : int, default=0
+        If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds the order of coordinate descent.
+    max_iter : int, default=1000
+        Most iterations of the solver.
+    intercept : {"free", "penalized"}, default="free"
+        A free intercept is not penalised, as in the textbook and LIBSVM; "penalized" adds
+        (b / intercept_scaling)^2 / 2 to the objective, as LIBLINEAR and scikit-learn's LinearSVR do.
+    reg_lambda : float or None, default=None
+        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
+        1 / (2 lambda sum of the weights). Giving both is an error.
+    solver : str, default="auto"
+        How to solve, by name (``hedgerow.solvers.SOLVERS``); "auto" picks by loss and shape, and
+        ``solver_`` says what it picked.
+    solver_options : dict or None, default=None
+        Options that the named solver alone has.
+    n_jobs : int or None, default=None
+        Threads; None means all cores. The result does not depend on it.
+    max_time : float or None, default=None
+        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weights w.
+    intercept_ : ndarray of shape (1,)
+        The intercept b.
+    alpha_ : ndarray of shape (n_samples,)
+        The dual variables: positive where the value is above the prediction, negative below.
+    at_bound_ : ndarray of bool of shape (n_samples,)
+        Which of them are at a bound, C s_i or -C s_i; see also ``point_groups``.
+    support_ : ndarray of int64
+        The support vectors: rows with an alpha other than 0.
+    certificate_ : Certificate
+        The proof of quality.
+    n_iter_ : int
+        Iterations of the solver.
+    status_ : str
+        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "interrupted" by Ctrl-C, or "stopped" by a callback.
+    solver_ : str
+        The solver that ran.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow import LinearSVR
+    >>> model = LinearSVR(epsilon=0.5, C=10.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([0.5]), array([0.5]))
+    >>> model.predict([[4.0]])
+    array([2.5])
+    """
+
+    _rules = _RULES
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: str | bool = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "free",
+        reg_lambda: float | None = None,
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.reg_lambda = reg_lambda
+        self.solver = solver
+        self.solver_options = solver_options
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+
+    @monitored_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine and certify it.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            The values.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows; a weight of 2 is the same as giving the row twice.
+
+        Returns
+        -------
+        LinearSVR
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        data = check_regression_data(self, X, y, sample_weight)
+        problems = [self._regression(data)]
+        results = self._solve(problems, _model_at)
+        self._keep(problems, results)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted value <w, x> + b of each row."""
+        return self._scores(X)[:, 0]
+
+    def _regression(self, data: RegressionData) -> LinearProblem:
+        return self._problem(
+            data.matrix,
+            y=np.ones(len(data.targets)),
+            targets=data.targets,
+            weight=self._row_weights(data.sample_weight),
+            loss=regression_loss(self.loss, float(self.epsilon)),
+        )
+
+    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
+        """Set the plane and its alphas in the shapes of scikit-learn's regressors."""
+        super()._keep_planes(problems, solutions)
+        self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
+
+
+def _model_at(point: tuple[NDArray[np.float64], float]) -> dict[str, Any]:
+    """Return the attributes with which a machine predicts."""
+    w, intercept = point
+    return {"coef_": w, "intercept_": np.array([intercept])}
