@@ -21,7 +21,7 @@ from hedgerow.errors import HedgerowError, ParameterError
 __all__ = ["main"]
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
-_TABLE_WIDTH = 160
+_TABLE_WIDTH = 200
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

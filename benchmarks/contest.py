@@ -1,9 +1,10 @@
 """A contest: one case, several contestants, each charged for the quality it delivers.
 
 A case is climbed first: every contestant walks its own ladder of tolerances, loosest first, until
-its result meets every target or a fit exceeds the budget. For each target it is then charged the
-cheapest rung that met it (by processor time), timed anew by the wall clock: repeats go round all contestants in turn, so that a change
-of the machine's speed meets everybody alike. Who never meets a target is charged the budget.
+its result meets every target, a fit exceeds the budget or the climb ``CLIMB`` of them. For each
+target it is then charged the cheapest rung that met it (by processor time), timed anew by the wall
+clock: repeats go round all contestants in turn, so that a change of the machine's speed meets
+everybody alike. Who never meets a target is charged the budget.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ __all__ = [
 
 PATIENCE = 10
 """What is not timed (warm-up, the reference's fit) may take so many budgets."""
+
+CLIMB = 5
+"""All rungs of a climb together may take so many budgets: a solver that ignores its tolerance does not spend the run."""
 
 
 class Contestant(Protocol):
@@ -248,10 +252,13 @@ class Contest:
         ]
 
     def _climb(self, contestant: Contestant) -> None:
-        """Walk the ladder until every target is met or a fit does not end well."""
+        """Walk the ladder until every target is met, a fit does not end well or time is up."""
+        seconds = 0.0
         for tolerance in contestant.ladder(self._case.task):
             run = self._fit(contestant, "climb", tolerance)
-            if run.status != "done" or run.meets(self._suite.targets[-1]):
+            seconds += run.seconds
+            is_over = run.status != "done" or seconds > CLIMB * self._limits.budget
+            if is_over or run.meets(self._suite.targets[-1]):
                 return
 
     def _counting_rungs(self, contestant: Contestant) -> list[float]:

@@ -28,7 +28,7 @@ from benchmarks.datasets import Dataset
 if TYPE_CHECKING:
     from benchmarks.contest import Contestant
 
-__all__ = ["FellBackError", "Outcome", "Worker"]
+__all__ = ["FellBackError", "Outcome", "Worker", "die_with_parent"]
 
 WARM_UP_ROWS = 200
 """Enough to run every line of a fit, few enough to take no time but that of compiling it."""
@@ -130,7 +130,7 @@ class Worker:
 
 def _serve(pipe: Connection, contestant: Contestant, n_threads: int) -> None:
     """Answer requests until the parent is gone: a new task with its data, or a tolerance."""
-    _die_with_parent()
+    die_with_parent()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n_threads])
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # peers print
     warnings.simplefilter("ignore")  # what did not converge is seen in its objective
@@ -147,7 +147,7 @@ def _serve(pipe: Connection, contestant: Contestant, n_threads: int) -> None:
         pipe.send(_attempt(contestant, task, rows, tolerance, n_threads))
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Ask the kernel to end this process with its parent: a fit would go on for hours alone."""
     set_death_signal = 1  # PR_SET_PDEATHSIG of linux/prctl.h
     ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)

@@ -41,6 +41,26 @@ NewArray<double, 1> py_weighted_row_sum(const OwnedMatrix& matrix, Vector<const 
   return out;
 }
 
+NewArray<double, 1> py_weighted_square_sum(const OwnedMatrix& matrix, Vector<const double> v,
+                                           int n_threads) {
+  require_length("v", v.size(), n_rows(matrix.view), "row of the matrix");
+  auto out = make_array<double, 1>({width(matrix)});
+  const nb::gil_scoped_release unlocked;
+  weighted_square_sum(matrix.view, as_span(v), as_span(out), n_threads);
+  return out;
+}
+
+NewArray<double, 1> py_gram_times(const OwnedMatrix& matrix, Vector<const double> v,
+                                  double constant, Vector<const double> p, int n_threads) {
+  const std::size_t order = width(matrix) + (constant != 0.0);
+  require_length("v", v.size(), n_rows(matrix.view), "row of the matrix");
+  require_length("p", p.size(), static_cast<std::int64_t>(order), "column of the product");
+  auto out = make_array<double, 1>({order});
+  const nb::gil_scoped_release unlocked;
+  gram_times(matrix.view, as_span(v), constant, as_span(p), as_span(out), n_threads);
+  return out;
+}
+
 NewArray<double, 1> py_row_sq_norms(const OwnedMatrix& matrix, int n_threads) {
   auto out = make_array<double, 1>({height(matrix)});
   const nb::gil_scoped_release unlocked;
@@ -92,6 +112,10 @@ void bind_algebra(nb::module_& module) {
              "n_threads"_a, "coef . x_i + intercept, for each row i and each row of coef.");
   module.def("weighted_row_sum", &py_weighted_row_sum, "matrix"_a, "v"_a.noconvert(),
              "n_threads"_a, "The sum of v_i x_i.");
+  module.def("weighted_square_sum", &py_weighted_square_sum, "matrix"_a, "v"_a.noconvert(),
+             "n_threads"_a, "The sum of v_i x_ij^2, for each column j.");
+  module.def("gram_times", &py_gram_times, "matrix"_a, "v"_a.noconvert(), "constant"_a,
+             "p"_a.noconvert(), "n_threads"_a, "gram(matrix, v, constant) p, in one pass.");
   module.def("row_sq_norms", &py_row_sq_norms, "matrix"_a, "n_threads"_a, "|x_i|^2.");
   module.def("first_nonfinite", &py_first_nonfinite, "matrix"_a,
              "The first position among the stored values that is not finite, or -1.");

@@ -5,6 +5,7 @@ namespace hedgerow::bindings {
 
 void bind_matrix(nanobind::module_& module);   // Matrix
 void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
+void bind_losses(nanobind::module_& module);   // LossShape, loss_pass
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
@@ -20,6 +21,7 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   bind_matrix(module);
   bind_algebra(module);
+  bind_losses(module);
   bind_solvers(module);
   bind_random(module);
   bind_resample(module);

@@ -39,7 +39,7 @@ class HedgerowLinear:
         model = LinearSVC(
             loss=task.loss,
             C=task.C,
-            intercept="penalized",
+            intercept=task.intercept,
             tol=tolerance,
             n_jobs=n_threads,
             random_state=0,

@@ -16,7 +16,13 @@ from benchmarks.peers.ladders import half_decades
 
 __all__ = ["Liblinear"]
 
-_SOLVERS = {("hinge", True): 3, ("squared_hinge", True): 1, ("squared_hinge", False): 2}
+_SOLVERS = {
+    ("hinge", True): 3,
+    ("squared_hinge", True): 1,
+    ("squared_hinge", False): 2,
+    ("logistic", True): 7,
+    ("logistic", False): 0,
+}
 """LIBLINEAR's numbers by loss and whether the dual is solved."""
 
 
@@ -30,7 +36,7 @@ class _Fitted:
 
 @dataclass(frozen=True)
 class Liblinear:
-    """``liblinear.liblinearutil.train`` with ``-s 1, 2`` or ``3`` and ``-B 1``."""
+    """``liblinear.liblinearutil.train`` with ``-s 0, 1, 2, 3`` or ``7`` and ``-B 1``."""
 
     is_dual: bool
     packages = ("liblinear-official",)
@@ -46,8 +52,10 @@ class Liblinear:
         return 1
 
     def ladder(self, task: LinearTask) -> Sequence[float]:
-        """Values of ``-e``."""
-        return half_decades(1.0, 1e-9) if (task.loss, self.is_dual) in _SOLVERS else ()
+        """Values of ``-e``; only the primal solvers have a free intercept."""
+        if (task.loss, self.is_dual) not in _SOLVERS or (task.intercept == "free" and self.is_dual):
+            return ()
+        return half_decades(1.0, 1e-9)
 
     def fit(self, task: LinearTask, data: Dataset, tolerance: float, n_threads: int) -> _Fitted:  # noqa: ARG002
         """Convert to LIBLINEAR's rows and train."""
@@ -57,7 +65,10 @@ class Liblinear:
         # Its path for dense rows is a Python loop over the entries: CSR first is far faster.
         problem = liblinear.problem(data.y, sparse.csr_matrix(data.X), bias=1)
         solver = _SOLVERS[task.loss, self.is_dual]
-        parameter = liblinear.parameter(f"-s {solver} -c {task.C!r} -e {tolerance!r} -B 1")
+        # As plain floats: what NumPy's are printed as is no number to LIBLINEAR.
+        numbers = f"-c {float(task.C)!r} -e {float(tolerance)!r}"
+        bias = "-B 1 -R" if task.intercept == "free" else "-B 1"
+        parameter = liblinear.parameter(f"-s {solver} {numbers} {bias}")
         listen = liblinear.PRINT_STRING_FUN(lambda text: fitted.words.append(text.decode()))
         parameter.print_func = listen
         fitted.model = liblinearutil.train(problem, parameter)
@@ -76,7 +87,7 @@ class Liblinear:
         return {"coef": planes[:, :-1].copy(), "intercept": planes[:, -1].copy()}
 
     def ran(self, fitted: _Fitted) -> str:
-        """Return its warnings: past 300 iterations the dual solver of -s 1 hands over to -s 2."""
+        """Return its warnings: past 300 passes -s 1 hands over to -s 2, and -s 7 to -s 0."""
         words = "".join(fitted.words)
         lines = [line.strip() for line in words.splitlines()]
         marked = [line for line in lines if line.startswith(("WARNING", "Switching"))]

@@ -1,4 +1,4 @@
-"""Snap ML's support vector machine: dual coordinate descent on several threads."""
+"""Snap ML's support vector machine and logistic regression: dual coordinate descent on several threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["SnapmlLinear"]
 
 
 class SnapmlLinear:
-    """``snapml.SupportVectorMachine`` on the processor; its regularizer is 1 / C."""
+    """``snapml.SupportVectorMachine`` or ``LogisticRegression``; their regularizer is 1 / C."""
 
     name = "snapml"
     packages = ("snapml",)
@@ -29,22 +29,26 @@ class SnapmlLinear:
         """All of them."""
         return allowed
 
-    def ladder(self, task: LinearTask) -> Sequence[float]:  # noqa: ARG002 - the protocol's form
+    def ladder(self, task: LinearTask) -> Sequence[float]:
         """Largest changes of a coefficient."""
-        return half_decades(1e-1, 1e-9)
+        return half_decades(1e-1, 1e-9) if task.intercept == "penalized" else ()
 
     def fit(self, task: LinearTask, data: Dataset, tolerance: float, n_threads: int) -> Any:
         """Fit with no limit but the tolerance."""
-        from snapml import SupportVectorMachine
+        from snapml import LogisticRegression, SupportVectorMachine
 
-        model = SupportVectorMachine(
-            loss=task.loss,
-            regularizer=1.0 / task.C,
-            tol=tolerance,
-            max_iter=10_000_000,
-            fit_intercept=True,
-            n_jobs=n_threads,
-            random_state=0,
+        settings = {
+            "regularizer": 1.0 / task.C,
+            "tol": tolerance,
+            "max_iter": 10_000_000,
+            "fit_intercept": True,
+            "n_jobs": n_threads,
+            "random_state": 0,
+        }
+        model = (
+            LogisticRegression(**settings)
+            if task.loss == "logistic"
+            else SupportVectorMachine(loss=task.loss, **settings)
         )
         model.fit(data.X, data.y)
         return model

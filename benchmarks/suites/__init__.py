@@ -10,6 +10,7 @@ __all__ = ["SUITES", "load_suite"]
 
 SUITES = {
     "linear": "benchmarks.suites.linear",
+    "linear_memory": "benchmarks.suites.linear_memory",
     "bootstrap": "benchmarks.suites.bootstrap",
     "import": "benchmarks.suites.import_time",
     "monitor": "benchmarks.suites.monitor",

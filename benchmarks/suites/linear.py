@@ -1,4 +1,4 @@
-"""Linear support vector classifiers at equal objectives."""
+"""Linear classifiers at equal objectives."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from benchmarks.datasets import Dataset, from_folder
 from benchmarks.objectives import LinearTask, dual, judge_against
 from benchmarks.peers.hedgerow import HedgerowLinear
 from benchmarks.peers.liblinear import Liblinear
-from benchmarks.peers.scikit_learn import ScikitLearnLinear
+from benchmarks.peers.scikit_learn import ScikitLearnLinear, ScikitLearnLogistic
 from benchmarks.peers.skglm import SkglmLinear
 from benchmarks.peers.snapml import SnapmlLinear
 
 __all__ = ["LOSSES", "SUITE", "TARGETS", "certified_bound"]
 
-LOSSES = ("hinge", "squared_hinge")
+LOSSES = ("hinge", "squared_hinge", "logistic")
 
 TARGETS = (Target("gap 1e-3", 1e-3), Target("gap 1e-6", 1e-6))
 
@@ -37,7 +37,7 @@ def certified_bound(task: LinearTask, data: Dataset, measure: Measure) -> Judge:
 
 
 SUITE = Suite(
-    title="Linear support vector classifiers, penalised intercept",
+    title="Linear classifiers, penalised intercept",
     cases=[
         Case(f"{name} C={C:g} {loss}", from_folder(name), LinearTask(loss, C))
         for name, C in _ROWS
@@ -49,6 +49,9 @@ SUITE = Suite(
         Liblinear(is_dual=False),
         ScikitLearnLinear(is_dual=True),
         ScikitLearnLinear(is_dual=False),
+        ScikitLearnLogistic("lbfgs"),
+        ScikitLearnLogistic("newton-cholesky"),
+        ScikitLearnLogistic("liblinear"),
         SkglmLinear(),
         SnapmlLinear(),
     ],

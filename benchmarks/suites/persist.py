@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,12 +24,12 @@ from numpy.typing import NDArray
 import hedgerow
 from benchmarks.contest import Case, Judge, Measure, Suite, Target, Verdict
 from benchmarks.datasets import Dataset, nothing
+from benchmarks.memory import in_fresh_process, peak_growth
 
 __all__ = ["SUITE", "FileTask", "Keeper", "memory_ratio"]
 
 SIZES = {"10 MB": 10**7, "1 GB": 10**9}
 _STEP = 2**23
-_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -181,37 +178,28 @@ def _make_room(n_bytes: int) -> None:
 @lru_cache
 def memory_ratio(name: str, task: FileTask) -> float:
     """Return the memory ratio of a task, measured once, in a process of its own."""
-    code = f"import benchmarks.suites.persist as p; print(p.measure({name!r}, p.{task!r}))"
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, check=True, capture_output=True, text=True, cwd=_ROOT)
-    return float(run.stdout)
+    return in_fresh_process(measure, name, task)
 
 
 def measure(name: str, task: FileTask) -> float:
     """Do the task once and return the most memory it took, in sizes of the model."""
     path = _new_path(name)
     try:
-        _WRITERS[name](_model(80), path)  # what is imported on the way is no part of the figure
+        _save_new(name, 80, path)  # what is imported on the way is no part of the figure
         _READERS[name](path)
         if task.what == "save":
-            before = _peak_bytes()
-            _WRITERS[name](_model(task.n_bytes), path)
-            return (_peak_bytes() - before) / task.n_bytes
-        write = f"import benchmarks.suites.persist as p; p._WRITERS[{name!r}](p._model({task.n_bytes}), {path!r})"
-        subprocess.run([sys.executable, "-c", write], check=True, cwd=_ROOT)
-        before = _peak_bytes()
-        kept = _READERS[name](path)
-        after = _peak_bytes()
-        del kept
-        return (after - before) / task.n_bytes
+            _, n_bytes = peak_growth(partial(_save_new, name, task.n_bytes, path))
+        else:
+            in_fresh_process(_save_new, name, task.n_bytes, path)
+            _, n_bytes = peak_growth(partial(_READERS[name], path))
+        return n_bytes / task.n_bytes
     finally:
         Path(path).unlink(missing_ok=True)
 
 
-def _peak_bytes() -> int:
-    """Return the largest resident size of this process so far."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0])
+def _save_new(name: str, n_bytes: int, path: str) -> None:
+    """Make a model and save it."""
+    _WRITERS[name](_model(n_bytes), path)
 
 
 def _judge_memory(task: FileTask, data: Dataset, measure: Measure) -> Judge:  # noqa: ARG001

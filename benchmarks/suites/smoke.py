@@ -7,7 +7,7 @@ from benchmarks.datasets import two_clouds
 from benchmarks.objectives import LinearTask
 from benchmarks.peers.hedgerow import HedgerowLinear
 from benchmarks.peers.liblinear import Liblinear
-from benchmarks.peers.scikit_learn import ScikitLearnLinear
+from benchmarks.peers.scikit_learn import ScikitLearnLinear, ScikitLearnLogistic
 from benchmarks.suites.linear import LOSSES, TARGETS, certified_bound
 
 __all__ = ["SUITE"]
@@ -19,6 +19,7 @@ SUITE = Suite(
         HedgerowLinear(),
         ScikitLearnLinear(is_dual=True),
         ScikitLearnLinear(is_dual=False),
+        ScikitLearnLogistic("lbfgs"),
         Liblinear(is_dual=True),
     ],
     targets=TARGETS,

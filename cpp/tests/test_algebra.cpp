@@ -100,6 +100,39 @@ TEST(gram_is_the_sum_of_weighted_outer_products) {
     });
 }
 
+TEST(gram_times_is_the_product_with_gram) {
+  for (const double constant : {0.0, 2.5})
+    for_shapes([=](const Sample& sample) {
+      const std::int64_t order = sample.d + (constant != 0.0);
+      const std::vector<double> v = samples::values(sample.n, 4), p = samples::values(order, 5);
+      std::vector<Sum> expected(static_cast<std::size_t>(order));
+      const auto z = [&](std::int64_t i, std::int64_t j) {
+        return j < sample.d ? sample.at(i, j) : constant;
+      };
+      for (std::int64_t i = 0; i < sample.n; ++i)
+        for (std::int64_t j = 0; j < order; ++j)
+          for (std::int64_t k = 0; k < order; ++k)
+            expected[j].add(static_cast<long double>(v[i]) * z(i, j) * z(i, k) * p[k]);
+      for (const Matrix& matrix : sample.formats()) {
+        std::vector<double> out = blank(order);
+        hedgerow::gram_times(matrix, v, constant, p, out, 2);
+        for (std::size_t j = 0; j < out.size(); ++j) expected[j].judge(out[j]);
+      }
+    });
+}
+
+TEST(weighted_square_sum_is_the_diagonal_of_gram) {
+  for_shapes([](const Sample& sample) {
+    const std::vector<double> v = samples::values(sample.n, 4);
+    const std::vector<Sum> expected = naive_gram(sample, v, 0.0);
+    for (const Matrix& matrix : sample.formats()) {
+      std::vector<double> out = blank(sample.d);
+      hedgerow::weighted_square_sum(matrix, v, out, 2);
+      for (std::int64_t j = 0; j < sample.d; ++j) expected[j * sample.d + j].judge(out[j]);
+    }
+  });
+}
+
 TEST(gram_does_not_read_rows_of_weight_0) {
   std::vector<double> x = samples::values(40 * 7, 1);
   std::vector<double> v(40, 1.0);

@@ -14,9 +14,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.losses import Logistic
+from hedgerow.problems import LinearProblem, Solution, inner
 
 __all__ = ["Certificate", "Criterion", "certify", "worst"]
 
@@ -126,12 +128,17 @@ def certify(
     criterion : {"relative_gap", "kkt_violation"}
         Which figure that is.
     """
-    feasible = problem.feasible(solution.alpha)
+    alpha = problem.feasible(solution.alpha)
+    v, balance = problem.combine(alpha), inner(problem.y, alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+        scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
         return Certificate(
-            primal=problem.objective(solution.w, solution.intercept),
-            dual=problem.dual_objective(feasible),
-            kkt_violation=_kkt_violation(problem, problem.boxed(solution.alpha)),
+            primal=problem.objective(solution.w, solution.intercept, scores),
+            dual=problem.dual_objective(alpha, v),
+            kkt_violation=max(
+                _violation_of_rows(problem, alpha, scores_of_v),
+                _violation_of_bounds(problem, solution, v, balance),
+            ),
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
@@ -143,28 +150,62 @@ def worst(certificates: tuple[Certificate, ...]) -> Certificate:
     return max(certificates, key=lambda c: (not c.is_certified, getattr(c, c.criterion)))
 
 
-def _kkt_violation(problem: LinearProblem, alpha: Vector) -> float:
-    """Return the largest violation of the optimality conditions of the dual at alpha.
+def _scores_of_both(
+    problem: LinearProblem, solution: Solution, v: Vector, balance: float
+) -> tuple[Vector, Vector]:
+    """Return the scores of the solution, and those that go with alpha, in one pass over the data.
 
-    The conditions ask of the slope g of the dual to be minimised: g_i >= 0 at the lower bound,
-    <= 0 at the upper, 0 between; with a free intercept, after b y_i is added for the best b.
+    With a quadratic penalty the latter are those of w = v; another one has no w of its own for
+    alpha, and takes the solution's.
     """
+    if problem.penalty.bounds_dual:
+        scores = problem.scores(solution.w, solution.intercept)
+        return scores, scores
+    planes = np.array([solution.w, v])
+    intercepts = np.array([solution.intercept, problem.rho * (balance - problem.pull)])
+    scores = _core.scores(problem.matrix, planes, intercepts, problem.n_threads)
+    return scores[:, 0], scores[:, 1]
+
+
+def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) -> float:
+    """Return how far, at most, a residual is from lying between the slopes of the conjugate at alpha.
+
+    A free intercept is taken as the best there is for that.
+    """
+    left, right = problem.loss.conjugate_slopes(_rounded(problem, alpha), problem.weight)
+    residual = problem.residuals(scores)
     used = problem.weight > 0
-    y, a, upper = problem.y[used], alpha[used], problem.upper[used]
-    curvature = problem.loss.curvature(problem.weight[used])
-    intercept = problem.rho * float(np.sum(problem.y * alpha))
-    scores = problem.scores(problem.combine(alpha), intercept)[used]
-    slope = y * scores - 1.0 + curvature * a
-    box = np.where(np.isfinite(upper), upper, max(float(np.max(a, initial=0.0)), 1.0))
-    can_rise, can_fall = a < upper - AT_BOUND * box, a > AT_BOUND * box
+    least, most = (residual - right)[used], (residual - left)[used]  # 0 is to lie between them
     if problem.intercept != "free":
-        worst_rise = np.max(-slope[can_rise], initial=0.0)
-        worst_fall = np.max(slope[can_fall], initial=0.0)
-        return float(max(worst_rise, worst_fall)) + 0.0  # never -0.0
-    up, low = np.where(y > 0, can_rise, can_fall), np.where(y > 0, can_fall, can_rise)
-    if not up.any() or not low.any():
+        return max(float(np.max(least)), float(-np.min(most)), 0.0)
+    positive = problem.y[used] > 0
+    least, most = np.where(positive, least, -most), np.where(positive, most, -least)
+    return max(0.0, float(np.max(least) - np.min(most)))
+
+
+def _rounded(problem: LinearProblem, alpha: Vector) -> Vector:
+    """Return alpha with values that are on a bound but for rounding put onto it."""
+    if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
+        return alpha
+    lower, upper = problem.lower, problem.upper
+    largest = max(float(np.max(np.abs(alpha), initial=0.0)), 1.0)
+    rounding = AT_BOUND * np.where(np.isfinite(upper), upper, largest)
+    alpha = np.where(alpha >= upper - rounding, upper, alpha)
+    alpha = np.where(alpha <= lower + rounding, lower, alpha)
+    return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
+
+
+def _violation_of_bounds(
+    problem: LinearProblem, solution: Solution, v: Vector, balance: float
+) -> float:
+    """Return how far v is from |v_j| <= 1 and from the sign of w_j where w_j is not 0 (l1)."""
+    if not problem.penalty.bounds_dual:
         return 0.0
-    return max(0.0, float(np.max((-y * slope)[up]) - np.min((-y * slope)[low])))
+    w = solution.w
+    if problem.intercept == "penalized":
+        w, v = np.append(w, solution.intercept), np.append(v, problem.augmentation(balance))
+    beyond = np.where(w == 0.0, np.maximum(np.abs(v) - 1.0, 0.0), np.abs(v - np.sign(w)))
+    return float(np.max(beyond, initial=0.0))
 
 
 def _percent(fraction: float) -> str:

@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._state import record
 from hedgerow.losses import Loss
+from hedgerow.penalties import QUADRATIC, Penalty
 
 __all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner"]
 
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
-Status = Literal["optimal", "max_iter", "stalled", "interrupted", "time_limit", "stopped"]
+Status = Literal[
+    "optimal", "approximate", "max_iter", "stalled", "interrupted", "time_limit", "stopped"
+]
 
 
 def inner(a: Vector, b: Vector) -> float:
@@ -30,37 +33,46 @@ def inner(a: Vector, b: Vector) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LinearProblem:
-    """A linear machine for labels y_i = +1 or -1 and row weights c_i >= 0.
+    """A linear machine: rows x_i with sign y_i = +1 or -1, target p_i and weight c_i >= 0.
 
     ::
 
-        primal   minimise   1/2 |w|^2 + 1/2 (b / s)^2 + sum_i c_i loss(y_i (<w, x_i> + b))
+        primal   minimise   penalty(w) + penalty(b / s) + q b
+                            + sum_i c_i loss(p_i - y_i (<w, x_i> + b))
                  over w, b
 
-        dual     maximise   sum_i gain_i(alpha_i) - 1/2 |sum_i alpha_i y_i x_i|^2
-                            - 1/2 s^2 (sum_i alpha_i y_i)^2
-                 over       0 <= alpha_i <= upper_i
+        dual     maximise   sum_i p_i alpha_i - conjugate_i(alpha_i)
+                            - 1/2 |v|^2 - 1/2 s^2 (sum_i alpha_i y_i - q)^2
+                 over       lower_i <= alpha_i <= upper_i,  with  v = sum_i alpha_i y_i x_i
 
     The terms with s are those of a penalised intercept with scaling s, the last feature of the
-    augmented rows (x_i, s). A free intercept has neither term, and the dual the constraint
-    sum_i alpha_i y_i = 0. Without an intercept b = 0. At the optimum w = sum_i alpha_i y_i x_i.
+    augmented rows (x_i, s). A free intercept has neither, and the dual the constraint
+    sum_i alpha_i y_i = q. Without an intercept b = 0. This is the dual for penalty(w) = 1/2 |w|^2;
+    at the optimum w = v. For penalty(w) = |w|_1 the squares give way to the constraints
+    |v_j| <= 1 and s |sum_i alpha_i y_i - q| <= 1.
 
     Attributes
     ----------
     matrix : _core.Matrix
         The rows x_i.
     y : ndarray
-        +1 or -1 for each row.
+        +1 or -1 for each row; +1 for all in regression.
     weight : ndarray
         c_i: C times the weight of the row.
     loss : Loss
-        The loss of the functional margin.
+        The loss of the residual.
     intercept : {"free", "penalized", "none"}
         What is done with b.
     intercept_scaling : float
         s, for a penalised intercept.
     n_threads : int
         Threads for passes over the data; no result depends on it.
+    targets : ndarray or None
+        p_i of every row; None for the loss's target for classes.
+    pull : float
+        q, the price of the intercept; 0 but for one-class machines.
+    penalty : Penalty
+        On w, and on a penalised intercept.
     """
 
     matrix: _core.Matrix
@@ -70,11 +82,24 @@ class LinearProblem:
     intercept: Intercept = "free"
     intercept_scaling: float = 1.0
     n_threads: int = 1
+    targets: Vector | None = None
+    pull: float = 0.0
+    penalty: Penalty = QUADRATIC
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
         return self.matrix.shape
+
+    @cached_property
+    def target(self) -> Vector:
+        """p_i of every row."""
+        return np.full(len(self.y), self.loss.target) if self.targets is None else self.targets
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least alpha of each row."""
+        return self.loss.lower(self.weight)
 
     @cached_property
     def upper(self) -> Vector:
@@ -91,20 +116,38 @@ class LinearProblem:
         coef, intercept = w[None, :], np.array([b])
         return _core.scores(self.matrix, coef, intercept, self.n_threads)[:, 0]
 
+    def residuals(self, scores: Vector) -> Vector:
+        """Return p_i - y_i score_i."""
+        return self.target - self.y * scores
+
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
         """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
-        margin = self.y * (self.scores(w, b) if scores is None else scores)
-        penalty = 0.5 * inner(w, w)
-        if self.intercept == "penalized":
-            penalty += 0.5 * (b / self.intercept_scaling) ** 2
-        return penalty + inner(self.weight, self.loss.value(margin))
+        residuals = self.residuals(self.scores(w, b) if scores is None else scores)
+        return self.cost_of(w, b) + inner(self.weight, self.loss.value(residuals))
 
-    def dual_objective(self, alpha: Vector, w: Vector | None = None) -> float:
-        """Return the dual objective at a feasible alpha; `w` is its combine(alpha), if at hand."""
-        w = self.combine(alpha) if w is None else w
-        balance = inner(self.y, alpha)
-        gain = float(np.sum(self.loss.gain(alpha, self.weight)))
-        return gain - 0.5 * inner(w, w) - 0.5 * self.rho * balance**2
+    def cost_of(self, w: Vector, b: float) -> float:
+        """Return the objective without the losses."""
+        cost = self.penalty.value(w) + self.pull * b
+        if self.intercept == "penalized":
+            cost += self.penalty.value(np.array([b / self.intercept_scaling]))
+        return cost
+
+    def dual_objective(self, alpha: Vector, v: Vector | None = None) -> float:
+        """Return the dual objective at a feasible alpha; `v` is its combine(alpha), if at hand."""
+        v = self.combine(alpha) if v is None else v
+        gain = inner(self.target, alpha) - float(np.sum(self.loss.conjugate(alpha, self.weight)))
+        return gain - self.price_of(v, inner(self.y, alpha))
+
+    def price_of(self, v: Vector, balance: float) -> float:
+        """Return what the dual pays for v and for a penalised intercept's sum_i alpha_i y_i."""
+        price = self.penalty.conjugate(v)
+        if self.intercept == "penalized":
+            price += self.penalty.conjugate(self.augmentation(balance))
+        return price
+
+    def augmentation(self, balance: float) -> Vector:
+        """Return the entry of v that belongs to the constant feature of a penalised intercept."""
+        return np.array([self.intercept_scaling * (balance - self.pull)])
 
     def combine(self, alpha: Vector) -> Vector:
         """Return sum_i alpha_i y_i x_i."""
@@ -112,44 +155,95 @@ class LinearProblem:
 
     def boxed(self, alpha: Vector) -> Vector:
         """Return alpha cut to its bounds; what is not finite becomes 0."""
-        return np.clip(np.where(np.isfinite(alpha), alpha, 0.0), 0.0, self.upper)
+        return np.clip(np.where(np.isfinite(alpha), alpha, 0.0), self.lower, self.upper)
 
     def feasible(self, alpha: Vector) -> Vector:
         """Return an alpha near the given one that meets every constraint of the dual.
 
-        Values are cut to their bounds. For a free intercept the class that outweighs the other is
-        then scaled down: its values between the bounds alone if they can carry it, so that rows on
-        a bound stay there, else all of them.
+        Values are cut to their bounds; for a free intercept they are balanced; for a penalty that
+        bounds v all are scaled down until it is met.
         """
         inside = self.boxed(alpha)
-        if self.intercept != "free":
+        if self.intercept == "free":
+            self._balance(inside)
+        if not self.penalty.bounds_dual:
             return inside
-        excess = inner(self.y, inside)
-        heavier = self.y * excess > 0
-        between = heavier & (inside < self.upper)
-        carried = float(np.sum(inside[between]))
+        v = self.combine(inside)
+        if self.intercept == "penalized":
+            v = np.append(v, self.augmentation(inner(self.y, inside)))
+        return inside * self.penalty.share_allowed(v)
+
+    def _balance(self, alpha: Vector) -> None:
+        """Make sum_i alpha_i y_i = q, in place.
+
+        The side that weighs too much is scaled down: its values between the bounds alone if they can
+        carry it, so that rows on a bound stay there, else all of them. Where too little is
+        there for q, every row rises by the same share of its room.
+        """
+        signed = self.y * alpha
+        excess = float(np.sum(signed)) - self.pull
+        heavier = signed * excess > 0
+        between = heavier & (alpha < self.upper) & (alpha > self.lower)
+        carried = float(np.sum(np.abs(signed[between])))
         scaled = between if carried > 2.0 * abs(excess) else heavier
-        total = float(np.sum(inside[scaled]))
+        total = float(np.sum(np.abs(signed[scaled])))
         if total > 0:
-            inside[scaled] *= max(0.0, 1.0 - abs(excess) / total)
-        return inside
+            alpha[scaled] *= max(0.0, 1.0 - abs(excess) / total)
+        elif excess != 0.0:
+            room = np.where(self.y * excess < 0, self.upper, self.lower) - alpha
+            alpha += room * min(1.0, abs(excess) / float(np.sum(np.abs(room))))
 
     def best_intercept(self, scores_without: Vector) -> float:
-        """Return the b that is best for a w whose scores without intercept are given (hinge only).
+        """Return the b that is best for a w whose scores without intercept are given.
 
-        The slope in b is a staircase that climbs by c_i at b = y_i - <w, x_i>. Its zero is a step,
-        or a flat stretch, of which the middle is returned.
+        For losses with kinks the slope in b is a staircase that climbs by c_i at each kink. Its
+        zero is a step, or a flat stretch, of which the middle is returned. Smooth losses have
+        one zero, found by bisection that Newton's method hurries.
         """
-        used = self.weight > 0
-        steps, climbs = (self.y - scores_without)[used], self.weight[used]
-        order = np.argsort(steps, kind="stable")
-        steps, climbs = steps[order], climbs[order]
-        slope = np.cumsum(climbs) - float(np.sum(self.weight[self.y > 0]))
+        if self.loss.is_smooth:
+            return self._smooth_best_intercept(scores_without)
+        steps, climbs, start = self._staircase(scores_without)
+        slope = np.cumsum(climbs) + start
         flat = 1e-12 * float(np.sum(climbs))
+        if not np.any(slope >= -flat):
+            return float(steps[-1])
         first = int(np.argmax(slope >= -flat))
         if slope[first] <= flat and first + 1 < len(steps):
             return float(0.5 * (steps[first] + steps[first + 1]))
         return float(steps[first])
+
+    def _staircase(self, scores_without: Vector) -> tuple[Vector, Vector, float]:
+        """Return where the slope in b climbs, in ascending order, by how much, and where it starts."""
+        used = self.weight > 0
+        weight, y = self.weight[used], self.y[used]
+        middle = (self.y * self.target - scores_without)[used]
+        start = self.pull - float(np.sum(weight[y > 0]))
+        epsilon = self.loss.epsilon
+        if self.loss.is_two_sided:
+            middle, weight = (
+                np.concatenate([middle - epsilon, middle + epsilon]),
+                np.tile(weight, 2),
+            )
+        order = np.argsort(middle, kind="stable")
+        return middle[order], weight[order], start
+
+    def _smooth_best_intercept(self, scores_without: Vector) -> float:
+        """Return the zero of the slope in b."""
+        low, high = -np.inf, np.inf
+        b, reach = 0.0, 1.0
+        for _ in range(200):
+            residual = self.residuals(scores_without + b)
+            slope = self.pull - inner(self.y, self.loss.alpha_at(residual, self.weight))
+            rise = float(np.sum(self.loss.bend_at(residual, self.weight)))
+            low, high = (b, high) if slope < 0 else (low, b)
+            step = -slope / rise if rise > 0 else -np.copysign(np.inf, slope)
+            reach *= 2.0
+            guess = b + float(np.clip(step, -reach, reach))
+            guess = guess if low < guess < high else 0.5 * (low + high)
+            if not np.isfinite(guess) or abs(guess - b) <= 1e-15 * (1.0 + abs(b)):
+                break
+            b = guess
+        return b
 
 
 @record()
@@ -163,7 +257,7 @@ class Solution:
         The primal point.
     alpha : ndarray
         The dual point.
-    status : {"optimal", "max_iter", "stalled", "interrupted", "time_limit", "stopped"}
+    status : {"optimal", "approximate", "max_iter", "stalled", "interrupted", "time_limit", "stopped"}
         Why the solver stopped, in its own opinion; a certificate is the proof.
     n_iter : int
         Its iterations: sweeps, rounds or steps.

@@ -180,6 +180,17 @@ def test_who_is_too_slow_is_stopped_charged_the_budget_and_marked():
     assert report.ratio(report.cases[0], "tight") < 1
 
 
+def test_who_climbs_for_ever_is_stopped_and_charged_the_budget():
+    ladder = {10.0 - rung: 0.2 for rung in range(9)}
+    report = hold(Sleeper(seconds=ladder), limits=Limits(1, 0.25, 1))
+    climbed = [run for run in report.cases[0].runs if run.phase == "climb"]
+    # Five budgets are spent with the seventh rung, or sooner on a busy machine.
+    assert 2 <= len(climbed) <= 7
+    assert all(run.status == "done" for run in climbed)
+    assert standing(report, "sleeper", "tight").status == "never reached"
+    assert standing(report, "sleeper", "tight").seconds == 0.25
+
+
 def test_who_ends_short_of_the_target_is_charged_the_budget():
     report = hold(Sleeper(seconds={1.0: 0.01, 0.1: 0.01}))
     assert standing(report, "sleeper", "loose").status == "reached"

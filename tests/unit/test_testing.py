@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from hedgerow.losses import LOSSES, Hinge
-from hedgerow.solvers import SOLVERS, choose
+from hedgerow.losses import LOSSES, REGRESSION_LOSSES, Hinge, SquaredHinge, regression_loss
+from hedgerow.solvers import SOLVERS
 from hedgerow.testing import check_loss, check_solver
 
 pytestmark = pytest.mark.sanitize
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_every_loss_passes_its_battery(name):
-    check_loss(LOSSES[name])
+ALL_LOSSES = [*LOSSES.values()] + [
+    regression_loss(name, epsilon) for name in REGRESSION_LOSSES for epsilon in (0.0, 0.3)
+]
+
+
+@pytest.mark.parametrize("loss", ALL_LOSSES, ids=repr)
+def test_every_loss_passes_its_battery(loss):
+    check_loss(loss)
 
 
 class TooSteep(Hinge):
-    def value(self, margin):
-        return 0.5 * super().value(margin)
+    def value(self, residual):
+        return 0.5 * super().value(residual)
 
 
 class TooWide(Hinge):
@@ -27,14 +31,20 @@ class TooWide(Hinge):
         return 2.0 * weight
 
 
-class Bent(Hinge):
-    def curvature(self, weight):
-        return np.ones_like(weight)
+class Bent(SquaredHinge):
+    def bend_at(self, residual, weight):
+        return 2.0 * super().bend_at(residual, weight)
+
+
+class Crooked(Hinge):
+    def conjugate_slopes(self, alpha, weight):
+        left, right = super().conjugate_slopes(alpha, weight)
+        return left + 3.0, right + 3.0
 
 
 class OutOfBounds(Hinge):
-    def alpha_at(self, margin, weight):
-        return super().alpha_at(margin, weight) - 1.0
+    def alpha_at(self, residual, weight):
+        return super().alpha_at(residual, weight) - 1.0
 
 
 @pytest.mark.parametrize(
@@ -42,8 +52,9 @@ class OutOfBounds(Hinge):
     [
         (TooSteep(), "tight at alpha_at"),
         (TooWide(), "no alpha gives a bound above"),
-        (Bent(), "curvature is that of gain"),
-        (OutOfBounds(), "between 0 and upper"),
+        (Bent(), "bend_at is the slope of alpha_at"),
+        (Crooked(), "between the slopes of the conjugate"),
+        (OutOfBounds(), "between lower and upper"),
     ],
 )
 def test_a_wrong_loss_fails_by_the_law_it_breaks(loss, law):
@@ -53,8 +64,8 @@ def test_a_wrong_loss_fails_by_the_law_it_breaks(loss, law):
 
 @pytest.mark.parametrize(
     ("solver", "loss"),
-    [(solver, loss) for solver in SOLVERS for loss in choose.LOSSES_OF[solver]]
-    + [("auto", loss) for loss in LOSSES],
+    [(name, loss) for name, solver in SOLVERS.items() if solver.is_exact for loss in solver.losses]
+    + [("auto", loss) for loss in [*LOSSES, *REGRESSION_LOSSES]],
 )
 def test_every_solver_passes_its_battery(solver, loss):
     check_solver(solver, loss)

@@ -18,6 +18,14 @@ void scores(const Matrix& matrix, std::span<const double> coef, std::span<const 
 void weighted_row_sum(const Matrix& matrix, std::span<const double> v, std::span<double> out,
                       int n_threads);
 
+/// out[j] = sum of v_i x_ij^2.
+void weighted_square_sum(const Matrix& matrix, std::span<const double> v, std::span<double> out,
+                         int n_threads);
+
+/// out = gram(matrix, v, constant) p, without forming the matrix; each row is read once.
+void gram_times(const Matrix& matrix, std::span<const double> v, double constant,
+                std::span<const double> p, std::span<double> out, int n_threads);
+
 /// out[i] = |x_i|^2.
 void row_sq_norms(const Matrix& matrix, std::span<double> out, int n_threads);
 

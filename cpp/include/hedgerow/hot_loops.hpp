@@ -71,6 +71,57 @@ struct PerceptronPass {
   std::int64_t* mistakes;  ///< out: positions in `order`, room for n_order
 };
 
+/// What a loss looks like as a function of the residual; see loss_pass.hpp.
+enum class LossKind { one_sided, two_sided, logistic };
+
+struct LossShape {
+  LossKind kind;
+  bool bounded;      ///< whether alpha stops at the row's weight; the true loss is squared if not
+  double epsilon;    ///< two_sided: how large a residual costs nothing
+  double steepness;  ///< how fast alpha grows with the residual, for weight 1
+};
+
+/// One value a row each.
+struct LossRows {
+  const double* y;
+  const double* target;
+  const double* weight;
+  const double* shift;  ///< null for 0; may be alpha
+  double* residual;
+  double* alpha;  ///< out
+  double* bend;   ///< out
+};
+
+/// Sums over rows; see loss_pass.hpp.
+struct LossSums {
+  double balance, smooth, value, gain;
+};
+
+/// The rows begin ... end - 1 of a pass over the data; see loss_pass.hpp.
+struct LossPass {
+  LossShape shape;
+  LossRows rows;
+  const double* w;
+  double intercept;
+  std::int64_t begin, end;
+  double* combined;  ///< alpha_i y_i x_i is added to it
+  LossSums sums;     ///< added to as well
+};
+
+/// Residuals that move along a line, and how far; one value a row each.
+struct LossLine {
+  const double* weight;
+  const double* shift;  ///< null for 0
+  const double* residual;
+  const double* change;
+  double step;
+};
+
+/// The smoothed loss along a line, with its first and its second derivative.
+struct LossCurve {
+  double value, slope, bend;
+};
+
 /// How often each row is drawn in some resamples, resample after resample.
 struct CountTable {
   const std::uint8_t* counts;
@@ -93,12 +144,20 @@ struct RowLoops {
   /// out += sum of v_i x_i over begin <= i < end
   void (*add_weighted)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
                        double* out);
+  /// out[j] += sum of v_i x_ij^2 over begin <= i < end
+  void (*add_weighted_squares)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                               const double* v, double* out);
+  /// out += sum of v_i (z_i . p) z_i over begin <= i < end, with z_i = (x_i, constant), or x_i if
+  /// constant is 0
+  void (*add_gram_product)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                           const double* v, double constant, const double* p, double* out);
   /// out[i] = |x_i|^2 for begin <= i < end
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
   void (*box_sweep)(const Rows& rows, DualSweep& sweep);
   void (*logistic_sweep)(const Rows& rows, DualSweep& sweep);
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
+  void (*loss_pass)(const Rows& rows, LossPass& pass);
 };
 
 template <class T>
@@ -166,6 +225,17 @@ struct HotLoops : DenseLoops<float>,
                             const double* values, double* out);
   /// The share of pairs of a positive and a negative draw that the score puts in order.
   void (*auc)(const CountTable& table, const ScoreOrder& order, double* out);
+
+  /// out[i] = e^x[i], to within two units in the last place.
+  void (*exp)(const double* x, std::int64_t n, double* out);
+  /// out[i] = log(1 + x[i]) for x[i] > -1, to within two units in the last place.
+  void (*log1p)(const double* x, std::int64_t n, double* out);
+  /// Writes alpha and bend of the rows begin ... end - 1 by their residuals, and adds to the sums.
+  void (*loss_at)(const LossShape& shape, const LossRows& rows, std::int64_t begin,
+                 std::int64_t end, LossSums& sums);
+  /// Adds what the rows begin ... end - 1 contribute.
+  void (*loss_along)(const LossShape& shape, const LossLine& line, std::int64_t begin,
+                       std::int64_t end, LossCurve& curve);
 };
 
 }  // namespace hedgerow

@@ -88,8 +88,6 @@ int64_t sum_selected(const uint8_t* counts, const uint8_t* selected, int64_t n) 
       [=](int64_t i) { return counts[i] & selected[i]; });
 }
 
-typedef uint64_t Words __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
-
 constexpr int64_t kStretch = 512;
 
 // Byte j of every word as a number: 2^52 plus a small integer has the integer as its last bits.

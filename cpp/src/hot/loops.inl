@@ -28,11 +28,14 @@ using std::uint8_t;
 #include "tiles.inl"
 #include "counts.inl"
 #include "ranks.inl"
+#include "exponentials.inl"
+#include "losses.inl"
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
-  return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, box_sweep<Rows>,
-          logistic_sweep<Rows>, perceptron_pass<Rows>};
+  return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
+          add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
+          perceptron_pass<Rows>, loss_pass<Rows>};
 }
 
 template <class T>
@@ -68,6 +71,10 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     count_sums,
     gini_coefficients,
     auc,
+    exp,
+    log1p,
+    loss_at,
+    loss_along,
 };
 
 }  // namespace hedgerow

@@ -119,21 +119,73 @@ void scores(const Rows& rows, int64_t begin, int64_t end, int64_t k, const doubl
   }
 }
 
-template <class Rows>
-void add_weighted(const Rows& rows, int64_t begin, int64_t end, const double* v, double* out) {
+// out += the sum of weight(i) x_i; rows of weight 0 are not read.
+template <class Rows, class Weight>
+inline void add_rows(const Rows& rows, int64_t begin, int64_t end, Weight weight, double* out) {
   decltype(row(rows, 0)) waiting[4];
   double scale[4];
   int n_waiting = 0;
   for (int64_t i = begin; i < end; ++i) {
-    if (v[i] == 0.0) continue;
+    const double v = weight(i);
+    if (v == 0.0) continue;
     waiting[n_waiting] = row(rows, i);
-    scale[n_waiting++] = v[i];
+    scale[n_waiting++] = v;
     if (n_waiting == 4) {
       add_four(waiting, scale, out);
       n_waiting = 0;
     }
   }
   for (int a = 0; a < n_waiting; ++a) add(waiting[a], scale[a], out);
+}
+
+template <class Rows>
+void add_weighted(const Rows& rows, int64_t begin, int64_t end, const double* v, double* out) {
+  add_rows(rows, begin, end, [=](int64_t i) { return v[i]; }, out);
+}
+
+template <class T>
+inline void add_squares(DenseRow<T> x, double scale, double* out) {
+  const Doubles scales = broadcast(scale);
+  int64_t j = 0;
+  for (; j + kLanes <= x.size; j += kLanes) {
+    const Doubles lanes = load(x.values + j);
+    store(out + j, load(out + j) + scales * lanes * lanes);
+  }
+  for (; j < x.size; ++j) {
+    const double value = x.values[j];
+    out[j] += scale * value * value;
+  }
+}
+
+template <class T, class I>
+inline void add_squares(SparseRow<T, I> x, double scale, double* out) {
+  for (int64_t p = 0; p < x.size; ++p) {
+    const double value = x.values[p];
+    out[x.indices[p]] += scale * value * value;
+  }
+}
+
+template <class Rows>
+void add_weighted_squares(const Rows& rows, int64_t begin, int64_t end, const double* v,
+                          double* out) {
+  for (int64_t i = begin; i < end; ++i)
+    if (v[i] != 0.0) add_squares(row(rows, i), v[i], out);
+}
+
+// out += the sum of v_i (z_i . p) z_i with z_i = (x_i, constant), or x_i if constant is 0.
+template <class Rows>
+void add_gram_product(const Rows& rows, int64_t begin, int64_t end, const double* v,
+                      double constant, const double* p, double* out) {
+  const double offset = constant == 0.0 ? 0.0 : constant * p[rows.n_cols];
+  double total = 0.0;
+  for (int64_t i = begin; i < end; ++i) {
+    if (v[i] == 0.0) continue;
+    const auto x = row(rows, i);
+    const double scale = v[i] * (dot(x, p) + offset);
+    add(x, scale, out);
+    total += scale;
+  }
+  if (constant != 0.0) out[rows.n_cols] += constant * total;
 }
 
 template <class Rows>

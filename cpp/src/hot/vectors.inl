@@ -4,6 +4,7 @@ constexpr int64_t kLanes = HEDGEROW_VECTOR_BYTES / sizeof(double);
 
 typedef double Doubles __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
 typedef float Floats __attribute__((vector_size(HEDGEROW_VECTOR_BYTES / 2)));
+typedef uint64_t Words __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
 
 #if defined(__clang__)
 #define HEDGEROW_UNROLL _Pragma("clang loop unroll(full)")
@@ -26,6 +27,39 @@ inline Doubles load(const float* from) {
 inline void store(double* to, Doubles lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
 
 inline Doubles broadcast(double value) { return value - Doubles{}; }
+
+inline Doubles magnitude(Doubles v) {
+  return reinterpret_cast<Doubles>(reinterpret_cast<Words>(v) & (~uint64_t{0} >> 1));
+}
+
+struct WholeVector {
+  Doubles load(const double* from) const { return hedgerow::load(from); }
+  void store(double* to, Doubles lanes) const { hedgerow::store(to, lanes); }
+};
+
+// The first n lanes; the others are read as 0 and not written.
+struct FirstLanes {
+  int64_t n;
+
+  Doubles load(const double* from) const {
+    Doubles lanes = {};
+    __builtin_memcpy(&lanes, from, static_cast<uint64_t>(n) * sizeof(double));
+    return lanes;
+  }
+
+  void store(double* to, Doubles lanes) const {
+    __builtin_memcpy(to, &lanes, static_cast<uint64_t>(n) * sizeof(double));
+  }
+};
+
+// Calls body(lanes, i) for begin <= i < end in steps of kLanes, where `lanes` loads and stores as
+// many of them as there are.
+template <class Body>
+inline void for_lanes(int64_t begin, int64_t end, Body body) {
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) body(WholeVector{}, i);
+  if (i < end) body(FirstLanes{end - i}, i);
+}
 
 template <int...>
 struct LaneList {};

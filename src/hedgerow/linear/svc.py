@@ -32,6 +32,7 @@ from hedgerow.certificates import Certificate, certify, worst
 from hedgerow.errors import NotCertifiedWarning, ParameterError, warn_user
 from hedgerow.losses import LOSSES, loss_by_name
 from hedgerow.monitor import CallbackSupport, current, monitored_fit
+from hedgerow.penalties import PENALTIES
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution, solve
 
@@ -39,11 +40,11 @@ __all__ = ["LinearSVC"]
 
 _log = logging.getLogger("hedgerow")
 
-_BY_RANK = ("optimal", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
+_BY_RANK = ("optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
 """How a fit can end, the worst last."""
 
 _RULES = {
-    "penalty": one_of("l2"),
+    "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
     "dual": one_of("auto", True, False),
     "tol": real_number(0, open_low=True),
@@ -112,8 +113,11 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     reg_lambda : float or None, default=None
         The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
         1 / (2 lambda sum of the weights). Giving both is an error.
-    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}, default="auto"
-        How to solve; "auto" picks by loss and shape, and ``solver_`` says what it picked.
+    solver : str, default="auto"
+        How to solve, by name (``hedgerow.SOLVERS``); "auto" picks by loss and shape, and ``solver_``
+        says what it picked.
+    solver_options : dict or None, default=None
+        Options that the named solver alone has.
     n_jobs : int or None, default=None
         Threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
@@ -172,6 +176,7 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         intercept: str = "free",
         reg_lambda: float | None = None,
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         max_time: float | None = None,
     ) -> None:
@@ -190,6 +195,7 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.intercept = intercept
         self.reg_lambda = reg_lambda
         self.solver = solver
+        self.solver_options = solver_options
         self.n_jobs = n_jobs
         self.max_time = max_time
 
@@ -260,13 +266,19 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
                 intercept=self.intercept if self.fit_intercept else "none",  # type: ignore[arg-type]
                 intercept_scaling=float(self.intercept_scaling),
                 n_threads=n_threads if len(signs) == 1 else 1,
+                penalty=PENALTIES[self.penalty],
             )
             for sign in signs
         ]
 
     def _solve(self, problems: list[LinearProblem]) -> list[tuple[Solution, Certificate]]:
         """Solve and certify every problem; several problems run side by side."""
-        settings = Settings(float(self.tol), int(self.max_iter), check_seed(self.random_state))
+        settings = Settings(
+            float(self.tol),
+            int(self.max_iter),
+            check_seed(self.random_state),
+            dict(self.solver_options or {}),
+        )
         solve_one = partial(_solve_and_certify, settings=settings, solver=self.solver)
         return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
 

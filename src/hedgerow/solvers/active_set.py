@@ -1,9 +1,10 @@
-"""The exact finish for the hinge loss: once the right rows are known, the rest is linear algebra.
+"""The exact finish for losses of straight pieces: once the right rows are known, the rest is algebra.
 
-At the optimum the rows fall into three groups: alpha = 0, alpha = c, and rows exactly on the margin.
-Given a good guess, the margin rows' alpha and (w, b) solve
+At the optimum a row's alpha is 0, on a bound, or between, and then its residual is exactly on a kink
+of the loss: 0, or plus or minus epsilon. Given a good guess of the groups, the alphas between and
+(w, b) solve
 
-    margin_i = 1 on the rows between    w = sum_i alpha_i y_i x_i    (sum_i alpha_i y_i = 0 if b is free)
+    residual_i = kink_i on the rows between    w = sum_i alpha_i y_i x_i    (sum_i alpha_i y_i = q if b is free)
 
 which the method of multipliers on the ridge system solves to the last bits in a few steps. Rows that
 then break their group's condition change group, and it starts again. Used on small problems, where it
@@ -29,7 +30,7 @@ CHEAP = 2e7
 REGROUPINGS = 10
 REFINEMENTS = 4
 STIFF = 1e7
-"""Weight of the margin rows in units of 1/|x|^2: large, yet far from the end of float64."""
+"""Weight of the rows between in units of 1/|x|^2: large, yet far from the end of float64."""
 
 
 def is_cheap(problem: LinearProblem) -> bool:
@@ -47,35 +48,61 @@ def finish_exactly(progress: Progress, alpha: Vector) -> None:
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads) + problem.rho
     stiffness = STIFF / max(float(np.mean(norms)), 1e-100)
     system = ridge_system(problem)
-    on_upper = alpha >= problem.upper
-    between = (alpha > 0) & ~on_upper
+    groups = _Groups(problem, alpha)
     for _ in range(REGROUPINGS):
-        alpha = np.where(on_upper, problem.upper, np.where(between, alpha, 0.0))
-        alpha, margins = _solve_group(system, alpha, between, stiffness)
+        alpha, residuals = _solve_group(system, groups, stiffness)
+        margins = problem.target - residuals
         progress.offer_primal(system.w, _intercept(problem, system, margins))
         progress.offer_dual(alpha)
-        rounding = 1e-9 * (1.0 + np.abs(margins))
-        too_low, too_high = between & (alpha < 0), between & (alpha > problem.upper)
-        released = ~between & (problem.weight > 0)
-        released &= np.where(on_upper, margins > 1.0 + rounding, margins < 1.0 - rounding)
-        if not (too_low.any() or too_high.any() or released.any()):
+        if not groups.regroup(alpha, residuals):
             return
-        between = (between & ~too_low & ~too_high) | released
-        on_upper = (on_upper | too_high) & ~released
 
 
-def _solve_group(
-    system: RidgeSystem, alpha: Vector, between: NDArray[np.bool_], stiffness: float
-) -> tuple[Vector, Vector]:
-    """Bring the margin rows to margin 1; return alpha and all margins."""
-    system.factorise(np.where(between, stiffness, 0.0))
-    margins = system.margins()
+class _Groups:
+    """Which rows are between, on which kink, and the alpha of all others."""
+
+    def __init__(self, problem: LinearProblem, alpha: Vector) -> None:
+        self.problem = problem
+        self.alpha = alpha
+        self.between = (alpha > problem.lower) & (alpha < problem.upper) & (alpha != 0.0)
+        self.kink = np.copysign(problem.loss.epsilon, alpha)
+
+    def regroup(self, alpha: Vector, residuals: Vector) -> bool:
+        """Move the rows that break their group's condition; return whether there were any."""
+        problem, epsilon = self.problem, self.problem.loss.epsilon
+        lower, upper = problem.lower, problem.upper
+        rounding = 1e-9 * (1.0 + np.abs(residuals) + np.abs(problem.target))
+        rising, one_sign = ~np.signbit(self.kink), epsilon > 0.0 or not problem.loss.is_two_sided
+        low = np.where(rising & one_sign, 0.0, lower)
+        high = np.where(~rising & one_sign, 0.0, upper)
+        left = self.between & ((alpha < low) | (alpha > high))
+        held = ~self.between & (problem.weight > 0)
+        # A held row's alpha wants to rise above a residual, and to fall below another.
+        rise = np.where(self.alpha >= upper, np.inf, np.where(self.alpha < 0.0, -epsilon, epsilon))
+        fall = np.where(self.alpha <= lower, -np.inf, np.where(self.alpha > 0.0, epsilon, -epsilon))
+        wants_up, wants_down = (
+            held & (residuals > rise + rounding),
+            held & (residuals < fall - rounding),
+        )
+        self.alpha = np.where(
+            left, np.clip(alpha, low, high), np.where(self.between, alpha, self.alpha)
+        )
+        self.kink = np.where(wants_up, rise, np.where(wants_down, fall, self.kink))
+        self.between = (self.between & ~left) | wants_up | wants_down
+        return bool(left.any() or wants_up.any() or wants_down.any())
+
+
+def _solve_group(system: RidgeSystem, groups: _Groups, stiffness: float) -> tuple[Vector, Vector]:
+    """Bring the rows between onto their kinks; return alpha and all residuals."""
+    problem, alpha = groups.problem, groups.alpha
+    system.factorise(np.where(groups.between, stiffness, 0.0))
+    residuals = problem.target - system.margins()
     for _ in range(REFINEMENTS):
-        step = system.direction(alpha, np.where(between, 1.0 - margins, 0.0))
+        step = system.direction(alpha, np.where(groups.between, residuals - groups.kink, 0.0))
         system.move(step, 1.0)
         alpha = alpha + step.alpha
-        margins = system.margins()
-    return alpha, margins
+        residuals = problem.target - system.margins()
+    return alpha, residuals
 
 
 def _intercept(problem: LinearProblem, system: RidgeSystem, margins: Vector) -> float:

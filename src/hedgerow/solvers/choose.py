@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -13,31 +12,26 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
-from hedgerow.solvers.dual_coordinate_descent import dual_coordinate_descent
-from hedgerow.solvers.interior_point import interior_point
-from hedgerow.solvers.newton import newton
+from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.interior_point import INTERIOR_POINT
+from hedgerow.solvers.newton import NEWTON
 from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
-Solver: TypeAlias = Callable[[Progress], Status | None]
-"""Offers points to the progress until it is solved or no more can be done; may say why it stopped."""
-
 SOLVERS: dict[str, Solver] = {
-    "dual_coordinate_descent": dual_coordinate_descent,
-    "interior_point": interior_point,
-    "newton": newton,
-}
-LOSSES_OF = {
-    "dual_coordinate_descent": ("hinge", "squared_hinge"),
-    "interior_point": ("hinge",),
-    "newton": ("squared_hinge",),
+    solver.name: solver
+    for solver in (INTERIOR_POINT, AUGMENTED_LAGRANGIAN, DUAL_COORDINATE_DESCENT, NEWTON)
 }
 
 DIRECT_WORK = 2e9
 """Multiplications a factorisation may cost for a second-order solver to be the first choice."""
 DIRECT_UNKNOWNS = 6000
 """Unknowns (8 n^2 bytes, twice) for a second-order solver to be the second choice."""
+FAR = 1000.0
+"""A margin at which float64 takes the logistic loss for 0."""
 FIRST_TRY = 100
 """Sweeps coordinate descent gets before a second-order solver takes over."""
 
@@ -57,7 +51,10 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         ``Solution.solver`` says what ran.
     """
     if solver != "auto":
-        _refuse_wrong_loss(solver, problem.loss.name)
+        _refuse_what_it_lacks(solver, problem)
+    elif settings.options:
+        msg = f"solver='auto' has no options, got {dict(settings.options)}; name the solver they are for"
+        raise ParameterError(msg)
     if _has_one_sign(problem):
         return _constant_solution(problem)
     return _automatic(problem, settings) if solver == "auto" else _run(solver, problem, settings)
@@ -70,12 +67,13 @@ def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
     known = None if key is None else monitor.recall(f"{key}/solution")
     if known is not None:
         return known  # type: ignore[no-any-return]
-    progress = Progress(problem, settings, solver, monitor, key)
+    options = SOLVERS[solver].settle(settings.options)
+    progress = Progress(problem, replace(settings, options=options), solver, monitor, key)
     status: Status | None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
             with progress.monitor.guard():
-                status = SOLVERS[solver](progress)
+                status = SOLVERS[solver].run(progress)
         except FloatingPointError:
             status = "stalled"
         except _core.Stopped:
@@ -90,13 +88,16 @@ def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
 
 def _key(solver: str, problem: LinearProblem, settings: Settings) -> str:
     """Name all that the solution depends on."""
-    numbers = (problem.matrix, problem.y, problem.weight, problem.intercept_scaling)
-    return fingerprint(solver, *numbers, problem.loss.name, problem.intercept, settings)
+    numbers = (problem.matrix, problem.y, problem.target, problem.weight)
+    rules = (problem.intercept, problem.intercept_scaling, problem.pull)
+    return fingerprint(
+        solver, *numbers, *rules, repr(problem.loss), repr(problem.penalty), settings
+    )
 
 
 def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
     """Pick by the cost of the second-order solver's linear system."""
-    second_order = "interior_point" if problem.loss.name == "hinge" else "newton"
+    second_order = "newton" if problem.loss.is_smooth else "interior_point"
     n_samples, n_features = problem.shape
     unknowns = min(n_samples, n_features + 1)
     if n_samples * unknowns**2 <= DIRECT_WORK:
@@ -124,19 +125,22 @@ def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -
     )
 
 
-def _refuse_wrong_loss(solver: str, loss: str) -> None:
-    """Raise if the solver does not exist or cannot take the loss, naming those that can."""
+def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:
+    """Raise if the solver does not exist or cannot take the problem, naming those that can."""
     if solver not in SOLVERS:
         msg = f"solver={solver!r} is not known; choose 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ParameterError(msg)
-    if loss not in LOSSES_OF[solver]:
-        able = ", ".join(repr(name) for name, losses in LOSSES_OF.items() if loss in losses)
-        msg = f"solver={solver!r} cannot minimise loss={loss!r}; solvers that can are {able}"
+    lacks = SOLVERS[solver].what_it_lacks(problem)
+    if lacks is not None:
+        able = [name for name, other in SOLVERS.items() if other.what_it_lacks(problem) is None]
+        msg = f"solver={solver!r} cannot {lacks}; solvers that can are {', '.join(map(repr, able))}"
         raise ParameterError(msg)
 
 
 def _has_one_sign(problem: LinearProblem) -> bool:
-    """Say whether a free intercept alone makes every loss zero."""
+    """Say whether a free intercept alone makes every loss of a classifier zero."""
+    if problem.loss.is_two_sided or problem.pull:
+        return False
     signs = problem.y[problem.weight > 0]
     return problem.intercept == "free" and bool(np.all(signs == signs[0]))
 
@@ -147,7 +151,7 @@ def _constant_solution(problem: LinearProblem) -> Solution:
     n_samples, n_features = problem.shape
     return Solution(
         w=np.zeros(n_features),
-        intercept=float(sign),
+        intercept=float(sign) * (FAR if problem.loss.name == "logistic" else 1.0),
         alpha=np.zeros(n_samples),
         status="optimal",
         n_iter=1,

@@ -1,14 +1,17 @@
 """Dual coordinate descent, for wide, sparse or very large data.
 
-Problem: LinearProblem with the hinge or squared hinge loss, any intercept. The core sweeps over the
-rows in random order and solves for one alpha_i at a time, keeping w = sum_i alpha_i y_i x_i; rows that
-stay on a bound are left out for a while (shrinking). A free intercept is the multiplier of the
-constraint sum_i alpha_i y_i = 0: after each sweep it moves by rho times the sum (method of multipliers).
+Problem: LinearProblem with any loss and any intercept. The core visits the rows and solves for one
+alpha_i at a time, keeping w = sum_i alpha_i y_i x_i; rows that stay on a bound are left out for a
+while (shrinking). A free intercept is the multiplier of the constraint sum_i alpha_i y_i = q: after
+each sweep it moves by rho times what the sum is off (method of multipliers).
 
-Given: the problem. Offered: w, b and alpha, measured on all rows between bursts of sweeps.
+Given: the problem. Offered: w, b and alpha, measured on all rows whenever the sweeps have brought the
+largest violation they met below a mark; the mark then falls with the gap that is left to close.
 Cost: one pass over the rows' non-zeros a sweep; few sweeps for small C, many for large C.
 Paper: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale
-linear SVM, ICML 2008.
+linear SVM, ICML 2008; Yu, Huang, Lin, Dual coordinate descent methods for logistic regression and
+maximum entropy models, Machine Learning 2011; Ho, Lin, Large-scale linear support vector regression,
+JMLR 2012.
 """
 
 from __future__ import annotations
@@ -17,67 +20,114 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import one_of, true_or_false
+from hedgerow.losses import ClippedLoss
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Option, Solver
 
-__all__ = ["dual_coordinate_descent"]
+__all__ = ["DUAL_COORDINATE_DESCENT"]
 
 Vector = NDArray[np.float64]
 
 LONGEST_BURST = 20
 """Sweeps between two measurements of the gap, at most."""
+FIRST_MARK = 1.0
+"""A violation, in units of the score, that a first burst is to get below."""
+PROMISING = 3.0
+"""A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
 
 
 def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
     settings = progress.settings
-    core = _core_solver(progress.problem, settings.seed)
-    progress.when_stopped = lambda: _offer(progress, core.alpha, core.intercept)
-    burst = 1
+    core = _core_solver(progress)
+    progress.when_stopped = lambda: _offer(progress, core, thoroughly=True)
+    mark, burst = FIRST_MARK, 1
     left = progress.resume()
     if left is not None:
-        burst = left["burst"]
+        mark, burst = left["mark"], left["burst"]
         core.restore(*left["core"])
     while progress.n_iter < settings.max_iter:
-        progress.checkpoint(burst=burst, core=core.state)
-        burst = min(burst, settings.max_iter - progress.n_iter)
-        sweeps, _ = core.run(burst, 0.0)
+        progress.checkpoint(mark=mark, burst=burst, core=core.state)
+        sweeps, violation = core.run(min(burst, settings.max_iter - progress.n_iter), mark)
         progress.n_iter += sweeps
-        _offer(progress, core.alpha, core.intercept)
+        gap = _offer(progress, core, thoroughly=progress.n_iter >= settings.max_iter)
         if progress.measure():
             break
+        if violation <= mark:
+            mark *= float(np.clip(settings.tol / gap, 0.03, 0.5)) if gap > 0.0 else 0.5
         burst = min(2 * burst, LONGEST_BURST)
 
 
-def _core_solver(problem: LinearProblem, seed: int) -> _core.DualCoordinateDescent:
+def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
-    curvature = np.where(problem.weight > 0, problem.loss.curvature(problem.weight), 0.0)
-    is_free = problem.intercept == "free"
-    rho = problem.rho
-    if is_free:
-        # The multiplier settles fastest if it weighs as much as a row's own norm, and no less than
-        # the curvature that the dual has along the balance of the two classes.
-        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
-        rho = float(np.mean(norms) + np.mean(curvature) / len(curvature)) or 1.0
+    problem = progress.problem
     return _core.DualCoordinateDescent(
         problem.matrix,
         problem.y,
-        np.ones_like(problem.y),
+        problem.target,
         problem.weight,
         loss=problem.loss.name,
-        rho=rho,
-        free_intercept=is_free,
-        seed=seed,
+        epsilon=problem.loss.epsilon,
+        rho=_stiffness(problem) if problem.intercept == "free" else problem.rho,
+        free_intercept=problem.intercept == "free",
+        balance=problem.pull,
+        order=progress.option("order"),
+        shrinking=progress.option("shrinking"),
+        seed=progress.settings.seed,
     )
 
 
-def _offer(progress: Progress, alpha: Vector, intercept: float) -> None:
-    """Offer w = combine(alpha) with the best intercept that is at hand, and alpha."""
+def _stiffness(problem: LinearProblem) -> float:
+    """Return the weight of the balance in the method of multipliers.
+
+    The multiplier settles fastest if it weighs as much as a row's own norm, and no less than the
+    curvature that the dual has along the balance.
+    """
+    norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+    curvature = 0.0
+    if isinstance(problem.loss, ClippedLoss):
+        used = problem.weight[problem.weight > 0]
+        curvature = float(np.mean(problem.loss.curvature(used))) / len(norms)
+    return float(np.mean(norms)) + curvature or 1.0
+
+
+def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:
+    """Offer w, with the best intercept there is, and alpha; return about the relative gap."""
     problem = progress.problem
-    w = problem.combine(alpha)
-    scores = problem.scores(w, intercept)
-    if problem.intercept == "free" and problem.loss.name == "hinge":
-        best = problem.best_intercept(scores - intercept)
-        scores, intercept = scores + (best - intercept), best
-    progress.offer_primal(w, intercept, scores)
-    progress.offer_dual(alpha)
+    w, b, alpha = core.w, core.intercept, core.alpha
+    scores = problem.scores(w, b)
+    if problem.intercept == "free":
+        best = problem.best_intercept(scores - b)
+        scores, b = scores + (best - b), best
+    progress.offer_primal(w, b, scores)
+    dual = problem.dual_objective(alpha, w)
+    gap = (progress.primal - dual) / max(abs(progress.primal), abs(dual))
+    if problem.intercept != "free":
+        progress.offer_dual(alpha, objective=dual)
+    elif thoroughly or gap <= PROMISING * progress.settings.tol:
+        progress.offer_dual(alpha)
+    return gap
+
+
+DUAL_COORDINATE_DESCENT = Solver(
+    name="dual_coordinate_descent",
+    run=dual_coordinate_descent,
+    losses=(
+        "hinge",
+        "squared_hinge",
+        "logistic",
+        "epsilon_insensitive",
+        "squared_epsilon_insensitive",
+    ),
+    options={
+        "order": Option(
+            "shuffled",
+            one_of("shuffled", "cyclic", "stochastic"),
+            "each row once a sweep in an order drawn anew; as they stand; or as many draws as there "
+            "are rows, each any of them",
+        ),
+        "shrinking": Option(True, true_or_false, "whether rows that stay on a bound rest a while"),
+    },
+)

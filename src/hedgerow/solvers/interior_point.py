@@ -1,9 +1,12 @@
-"""Interior point for the hinge loss.
+"""Interior point for the hinge and the epsilon-insensitive loss.
 
-Problem: LinearProblem with the hinge loss, any intercept. With slacks xi_i >= 0 and surpluses
-s_i = margin_i - 1 + xi_i >= 0, the optimality conditions are
+Problem: LinearProblem with a loss of straight pieces, any intercept. With slacks xi_i >= 0 and
+surpluses s_i = xi_i - residual_i >= 0, the optimality conditions of the hinge are
 
     w = sum_i alpha_i y_i x_i    alpha_i s_i = 0    (c_i - alpha_i) xi_i = 0    0 <= alpha_i <= c_i
+
+A two-sided loss is two hinges, of the residuals r_i - epsilon and -r_i - epsilon, whose alphas are
+subtracted.
 
 The method follows the path on which both products equal mu as mu falls to 0, by Mehrotra's predictor
 and corrector. Eliminating s and xi leaves a weighted ridge regression (`ridge_system`), factorised
@@ -25,8 +28,9 @@ from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import finish_exactly, is_cheap
 from hedgerow.solvers.ridge_system import Direction, RidgeSystem, ridge_system
 from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Solver
 
-__all__ = ["interior_point"]
+__all__ = ["INTERIOR_POINT"]
 
 Vector = NDArray[np.float64]
 
@@ -37,7 +41,7 @@ DEEP = 1e-9
 
 
 def interior_point(progress: Progress) -> Status | None:
-    """Solve a hinge-loss problem to the tolerance of the settings."""
+    """Solve a problem with a loss of straight pieces to the tolerance of the settings."""
     problem, settings = progress.problem, progress.settings
     path = _Path(problem, ridge_system(problem))
     enough = min(settings.tol, DEEP) if is_cheap(problem) else settings.tol
@@ -64,15 +68,17 @@ def interior_point(progress: Progress) -> Status | None:
 class _Path:
     """A point on (or near) the central path, rows without weight left out.
 
-    The rows of `point` are alpha, room, surplus and slack. The room is c - alpha, kept as a variable
-    of its own: near the bound the difference of the two would be all rounding.
+    The layers of `point` are alpha, room, surplus and slack, each with a line for every side of the
+    loss. The room is c - alpha, kept as a variable of its own: near the bound the difference of
+    the two would be all rounding.
     """
 
     def __init__(self, problem: LinearProblem, system: RidgeSystem) -> None:
         self.problem = problem
         self.system = system
         self.used = problem.weight > 0
-        self.upper = problem.weight[self.used]
+        self.side = np.array([[1.0], [-1.0]]) if problem.loss.is_two_sided else np.array([[1.0]])
+        self.upper = np.tile(problem.weight[self.used], (len(self.side), 1))
         half, one = 0.5 * self.upper, np.ones_like(self.upper)
         self.point = np.array([half, half, one, 2.0 * one])
         self.kept = np.ones_like(self.point)
@@ -99,7 +105,7 @@ class _Path:
         progress.offer_primal(w, b, scores)
         progress.offer_dual(self.alpha_on_bounds())
         if not progress.is_solved:
-            progress.offer_dual(self._spread(self.point[0]))
+            progress.offer_dual(self._by_row(self.point[0]))
         progress.measure()
         return progress.relative_gap
 
@@ -112,12 +118,13 @@ class _Path:
         """
         alpha, room, surplus, slack = self.kept
         falling, rising = alpha < surplus, room < slack
-        return self._spread(np.where(falling, 0.0, np.where(rising, self.upper, self.point[0])))
+        return self._by_row(np.where(falling, 0.0, np.where(rising, self.upper, self.point[0])))
 
     def advance(self) -> None:
         """Make one predictor-corrector round."""
         alpha, room, surplus, slack = old = self.point
-        self.system.factorise(self._spread(1.0 / (surplus / alpha + slack / room)))
+        self.v = 1.0 / (surplus / alpha + slack / room)
+        self.system.factorise(self._spread(np.sum(self.v, axis=0)))
         _, change = self._direction(-alpha * surplus, -room * slack)
         after = _mean_product(old + _longest(old, change, cap=1.0) * change)
         goal = self.mu * (after / self.mu) ** 3
@@ -135,13 +142,25 @@ class _Path:
     def _direction(self, r_lower: Vector, r_upper: Vector) -> tuple[Direction, Vector]:
         """Solve for the step that changes alpha * surplus and room * slack by the given amounts."""
         alpha, room, surplus, slack = self.point
-        infeasible = self.margins[self.used] - 1.0 + slack - surplus
+        residual = (self.problem.target - self.margins)[self.used]
+        infeasible = slack - surplus - (self.side * residual - self.problem.loss.epsilon)
         target = r_lower / alpha - r_upper / room - infeasible
-        step = self.system.direction(self._spread(alpha), self._spread(target))
-        d_alpha = step.alpha[self.used]
+        step = self.system.direction(self._by_row(alpha), self._spread(self._merged(target)))
+        d_alpha = step.alpha[None, self.used]
+        if len(self.side) > 1:
+            d_alpha = self.v * (target - self.side * step.margin[self.used])
         d_surplus = (r_lower - surplus * d_alpha) / alpha
         d_slack = (r_upper + slack * d_alpha) / room
         return step, np.array([d_alpha, -d_alpha, d_surplus, d_slack])
+
+    def _merged(self, target: Vector) -> Vector:
+        """Return the target of each row that stands for those of its sides."""
+        merged: Vector = np.sum(self.side * self.v * target, axis=0) / np.sum(self.v, axis=0)
+        return merged if len(self.side) > 1 else target[0]
+
+    def _by_row(self, alpha: Vector) -> Vector:
+        """Return one alpha a row: the first side's minus the second's."""
+        return self._spread(np.sum(self.side * alpha, axis=0))
 
     def _spread(self, values: Vector) -> Vector:
         """Put values of the rows with weight in their places, 0 elsewhere."""
@@ -160,3 +179,10 @@ def _longest(point: Vector, change: Vector, cap: float) -> float:
     """Return the longest step, at most `cap`, that keeps the whole point positive."""
     falls = change < 0
     return float(np.min(point[falls] / -change[falls], initial=cap))
+
+
+INTERIOR_POINT = Solver(
+    name="interior_point",
+    run=interior_point,
+    losses=("hinge", "epsilon_insensitive"),
+)

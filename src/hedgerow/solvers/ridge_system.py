@@ -6,8 +6,8 @@ Newton's method and the interior point both move by the solution of
     d_alpha = v * (target - d_margin)                          v_i >= 0, one weight a row
     d_margin_i = y_i (<d_w, x_i> + d_b)
 
-with the intercept's equation beside the first: sum_i (alpha_i + d_alpha_i) y_i = 0 if it is free,
-b + d_b = s^2 times that sum if it is penalised. Eliminating d_alpha gives a system of n_features
+with the intercept's equation beside the first: sum_i (alpha_i + d_alpha_i) y_i = q if it is free,
+b + d_b = s^2 times (that sum - q) if it is penalised. Eliminating d_alpha gives a system of n_features
 unknowns (`NarrowSystem`); eliminating d_w gives one of n_samples unknowns (`WideSystem`).
 
 Cost: n d^2 + d^3/3 a factorisation for the first, n^3/3 for the second, whose X X' is made once.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.problems import LinearProblem, inner
 
-__all__ = ["Direction", "NarrowSystem", "RidgeSystem", "WideSystem", "ridge_system"]
+__all__ = ["Direction", "NarrowSystem", "RidgeSystem", "WideSystem", "factor", "ridge_system"]
 
 Vector = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def ridge_system(problem: LinearProblem) -> RidgeSystem:
     return NarrowSystem(problem) if n_features < n_samples else WideSystem(problem)
 
 
-def _factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+def factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return the Cholesky factor of a positive definite matrix.
 
     Rounding can push a tiny pivot below zero when the row weights span many decades; then the
@@ -87,10 +87,10 @@ def _factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     diagonal = matrix.diagonal().copy()
     relative = 0.0
     while True:
-        factor = matrix.copy()
-        np.fill_diagonal(factor, diagonal * (1.0 + relative))
-        if _core.cholesky(factor, n_threads) < 0:
-            return factor
+        lower = matrix.copy()
+        np.fill_diagonal(lower, diagonal * (1.0 + relative))
+        if _core.cholesky(lower, n_threads) < 0:
+            return lower
         relative = max(1e-15, 10.0 * relative)
         if relative > 1.0:
             msg = "the numbers of a linear system overflow"
@@ -128,7 +128,7 @@ class NarrowSystem:
             # A free intercept has no penalty; if no row has weight nothing moves it.
             diagonal[-1] = self.matrix[-1, -1] or 1.0
         np.fill_diagonal(self.matrix, diagonal)
-        self.factor = _factor(self.matrix, problem.n_threads)
+        self.factor = factor(self.matrix, problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve, refine once, and read off the steps of the margins and of alpha."""
@@ -136,7 +136,7 @@ class NarrowSystem:
         wanted = alpha + self.v * target
         right = problem.combine(wanted) - self.w
         if self.constant:
-            pull = self.constant * float(np.sum(problem.y * wanted))
+            pull = self.constant * (float(np.sum(problem.y * wanted)) - problem.pull)
             held = self.intercept / self.constant if problem.intercept == "penalized" else 0.0
             right = np.append(right, pull - held)
         point = self._solve(right)
@@ -159,6 +159,7 @@ class NarrowSystem:
     def penalty_along(self, step: Direction) -> tuple[float, float]:
         """Return slope and curvature of the penalty along the step."""
         linear, quadratic = inner(self.w, step.point), inner(step.point, step.point)
+        linear += self.problem.pull * step.intercept
         if self.problem.intercept == "penalized":
             linear += self.intercept * step.intercept / self.problem.rho
             quadratic += step.intercept**2 / self.problem.rho
@@ -196,11 +197,13 @@ class WideSystem:
     @property
     def intercept(self) -> float:
         """The intercept b: a coordinate of its own if it is free, else made of beta like w."""
-        return self.free_intercept + self.problem.rho * inner(self.problem.y, self.beta)
+        balance = inner(self.problem.y, self.beta) - self.problem.pull
+        return self.free_intercept + self.problem.rho * balance
 
     def margins(self) -> Vector:
         """Return the functional margin of every row."""
-        return self._times_kernel(self.beta) + self.problem.y * self.free_intercept
+        constant = self.free_intercept - self.problem.rho * self.problem.pull
+        return self._times_kernel(self.beta) + self.problem.y * constant
 
     def _times_kernel(self, alpha: Vector) -> Vector:
         """Return K alpha; K includes a penalised intercept's s^2."""
@@ -213,7 +216,7 @@ class WideSystem:
         signed = self.root * self.problem.y
         matrix = self.kernel * signed[:, None] * signed[None, :]
         np.fill_diagonal(matrix, matrix.diagonal() + 1.0)
-        self.factor = _factor(matrix, self.problem.n_threads)
+        self.factor = factor(matrix, self.problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve for h and, if the intercept is free, for d_b so that alpha is balanced."""
@@ -227,7 +230,8 @@ class WideSystem:
             pull = _core.cholesky_solve(self.factor, signs)
             stiffness = float(np.sum(signs * pull))
             if stiffness > 0:
-                d_b = float(np.sum(y * alpha) + np.sum(signs * h)) / stiffness
+                excess = float(np.sum(y * alpha) + np.sum(signs * h)) - self.problem.pull
+                d_b = excess / stiffness
                 h = h - d_b * pull
         d_alpha = self.root * h
         d_beta = missing + d_alpha
@@ -241,4 +245,5 @@ class WideSystem:
     def penalty_along(self, step: Direction) -> tuple[float, float]:
         """Return slope and curvature of the penalty along the step."""
         change = step.margin - self.problem.y * step.intercept
-        return inner(self.beta, change), inner(step.point, change)
+        linear = inner(self.beta, change) + self.problem.pull * step.intercept
+        return linear, inner(step.point, change)

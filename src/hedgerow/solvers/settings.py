@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -40,11 +40,14 @@ class Settings:
         Stop after so many iterations.
     seed : int
         Seeds every random choice.
+    options : mapping of str to Any
+        What one solver alone knows, by name; see ``SOLVERS[name].options``.
     """
 
     tol: float = 1e-4
     max_iter: int = 1000
     seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -76,6 +79,10 @@ class Progress:
         self.offer_primal(np.zeros(n_features), 0.0, np.zeros(n_samples))
         self.offer_dual(np.zeros(n_samples))
 
+    def option(self, name: str) -> Any:
+        """Return the value of an option of the solver."""
+        return self.settings.options[name]
+
     @property
     def relative_gap(self) -> float:
         """Of the best primal and the best dual point so far."""
@@ -87,14 +94,21 @@ class Progress:
         """Whether the gap is within the tolerance."""
         return self.relative_gap <= self.settings.tol
 
-    def offer_primal(self, w: Vector, b: float, scores: Vector | None = None) -> None:
-        """Take in a primal point; `scores`, if at hand, saves a pass over the data."""
-        objective = self.problem.objective(w, b, scores)
+    def offer_primal(
+        self, w: Vector, b: float, scores: Vector | None = None, objective: float | None = None
+    ) -> None:
+        """Take in a primal point; its `scores` or `objective`, if at hand, save a pass over the data."""
+        if objective is None:
+            objective = self.problem.objective(w, b, scores)
         if objective <= self.primal + ROUNDING * abs(objective):
             self.primal, self.w, self.intercept = objective, w.copy(), b
 
-    def offer_dual(self, alpha: Vector) -> None:
-        """Take in a dual point, after making it feasible."""
+    def offer_dual(self, alpha: Vector, objective: float | None = None) -> None:
+        """Take in a dual point after making it feasible, or one that is, with its objective."""
+        if objective is not None:
+            if objective >= self.dual - ROUNDING * abs(objective):
+                self.dual, self.alpha = objective, alpha.copy()
+            return
         feasible = self.problem.feasible(alpha)
         began = time.monotonic()
         objective = self.problem.dual_objective(feasible)

@@ -1,0 +1,65 @@
+// e^x and log(1 + x), lane by lane, to within two units in the last place.
+
+// log 2 as head + tail; the head has so few bits that its products with exponents are exact.
+constexpr double kLog2Head = 0x1.62e42fefa3p-1;
+constexpr double kLog2Tail = 0x1.3de6af278ece6p-42;
+
+inline Words bits_of(Doubles v) { return reinterpret_cast<Words>(v); }
+inline Doubles from_bits(Words bits) { return reinterpret_cast<Doubles>(bits); }
+
+// The sum of coefficients[i] x^i.
+template <int n>
+inline Doubles polynomial(Doubles x, const double (&coefficients)[n]) {
+  Doubles sum = broadcast(coefficients[n - 1]);
+  HEDGEROW_UNROLL for (int i = n - 2; i >= 0; --i) sum = sum * x + coefficients[i];
+  return sum;
+}
+
+// (e^x - 1 - x) / x^2: from the next term on the series is below 2^-57 where |x| <= log(2) / 2.
+constexpr double kExpSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
+                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+
+// x = k log(2) + rest. Beyond the limits e^x is infinite or 0 in float64, and so is what comes out.
+inline Doubles exp(Doubles x) {
+  constexpr double kRounder = 0x1.8p52;  // a sum with it is rounded to an integer, held in its last bits
+  constexpr double kLow = -746.0, kHigh = 710.0;
+  x = x < kLow ? broadcast(kLow) : x;
+  x = x > kHigh ? broadcast(kHigh) : x;
+  const Doubles rounded = x * 0x1.71547652b82fep+0 + kRounder;
+  const Doubles k = rounded - kRounder;
+  const Doubles rest = (x - k * kLog2Head) - k * kLog2Tail;
+  const Doubles power = 1.0 + (rest + rest * rest * polynomial(rest, kExpSeries));
+  // 2^k is made of two factors: by itself it may be too large or too small a number.
+  const Words exponent = bits_of(rounded) - bits_of(broadcast(kRounder)) + 2048;
+  const Words half = exponent >> 1;
+  return power * from_bits((half - 1) << 52) * from_bits((exponent - half - 1) << 52);
+}
+
+// (log((1 + s) / (1 - s)) - 2 s) / (2 s^3) as a function of s^2: from the next term on the series is
+// below 2^-60 where 1 / sqrt(2) <= (1 + s) / (1 - s) <= sqrt(2).
+constexpr double kLogSeries[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
+                                 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
+
+// For x > -1. 1 + x = 2^k (1 + f), where f also has what was lost when 1 + x was rounded.
+// log(1 + f) = 2 s + 2 s^3 (...) with s = f / (2 + f), and 2 s = f - s f.
+inline Doubles log1p(Doubles x) {
+  constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcd;  // the bits of 1 / sqrt(2)
+  const Doubles sum = 1.0 + x;
+  const Words exponent = (bits_of(sum) - kRootHalf + (uint64_t{1024} << 52)) >> 52;  // k + 1024
+  const Doubles k = from_bits(exponent | 0x4330000000000000u) - (0x1p52 + 1024.0);
+  const Doubles scaled = from_bits(bits_of(sum) - ((exponent - 1024) << 52));
+  const Doubles f = (scaled - 1.0) + (x - (sum - 1.0)) * from_bits((2047 - exponent) << 52);
+  const Doubles s = f / (2.0 + f), square = s * s;
+  const Doubles series = 2.0 * square * polynomial(square, kLogSeries);
+  const Doubles log = k * kLog2Head + (f - (s * (f - series) - k * kLog2Tail));
+  return x <= __DBL_MAX__ ? log : x;
+}
+
+void exp(const double* x, int64_t n, double* out) {
+  for_lanes(0, n, [=](auto lanes, int64_t i) { lanes.store(out + i, exp(lanes.load(x + i))); });
+}
+
+void log1p(const double* x, int64_t n, double* out) {
+  for_lanes(0, n, [=](auto lanes, int64_t i) { lanes.store(out + i, log1p(lanes.load(x + i))); });
+}

@@ -1,0 +1,223 @@
+"""The objective with a smooth loss as a function of one vector, one pass over the data a point.
+
+The unknowns are z = (w, t) with b = k t: k is the scaling of a penalised intercept, 1 for a free one;
+without an intercept z = w. With D = 1 but for a free t, where it is 0,
+
+    objective(z) = 1/2 <z, D z> + q k t + sum_i smooth_i(r_i)        r_i = p_i - y_i <z, (x_i, k)>
+
+where smooth_i is the loss itself, or the augmented Lagrangian of one with kinks (`_core.LossShape`).
+At every point the true losses and their duals are at hand too: a gap costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.losses import ClippedLoss
+from hedgerow.problems import LinearProblem, inner
+from hedgerow.solvers.settings import Progress
+
+__all__ = ["SmoothObjective", "loss_shape"]
+
+Vector = NDArray[np.float64]
+
+ARMIJO = 1e-4
+"""Share of the decrease foretold that a full step has to bring."""
+GOOD_ENOUGH = 0.1
+"""Share of the slope at the start that may be left at the end of a line search."""
+TRIALS = 30
+ROUNDING = 1e-13
+"""Relative change of an objective that means nothing."""
+PROMISING = 3.0
+"""A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
+
+
+def loss_shape(problem: LinearProblem, steepness: float = 2.0) -> _core.LossShape:
+    """Return the core's form of the loss; the steepness is that of a smoothed one with kinks."""
+    if not isinstance(problem.loss, ClippedLoss):
+        return _core.LossShape.logistic()
+    loss = problem.loss
+    if loss.is_two_sided:
+        return _core.LossShape.two_sided(loss.epsilon, steepness, not loss.is_smooth)
+    return _core.LossShape.one_sided(steepness, not loss.is_smooth)
+
+
+class SmoothObjective:
+    """A point, and all that a step from it needs."""
+
+    def __init__(self, problem: LinearProblem) -> None:
+        self.problem = problem
+        self.shape = loss_shape(problem)
+        self.shift: Vector | None = None
+        self.residual, self._other, self.alpha, self.bend = np.empty((4, problem.shape[0]))
+        scaling = {"free": 1.0, "penalized": problem.intercept_scaling, "none": 0.0}
+        self.constant = scaling[problem.intercept]
+        self.penalised = np.ones(problem.shape[1] + (self.constant != 0.0))
+        if problem.intercept == "free":
+            self.penalised[-1] = 0.0
+        self.combined: Vector
+        self.sums: _core.LossSums
+        self.z: Vector
+
+    @property
+    def w(self) -> Vector:
+        """The normal vector."""
+        return self.z[:-1] if self.constant else self.z
+
+    @property
+    def intercept(self) -> float:
+        """The intercept b."""
+        return self.constant * float(self.z[-1]) if self.constant else 0.0
+
+    @property
+    def value(self) -> float:
+        """The objective with the smoothed losses."""
+        return self.problem.cost_of(self.w, self.intercept) + self.sums.smooth
+
+    @property
+    def primal(self) -> float:
+        """The objective with the true losses."""
+        return self.problem.cost_of(self.w, self.intercept) + self.sums.value
+
+    @property
+    def dual(self) -> float:
+        """The dual objective at alpha, as if it met the constraint of a free intercept."""
+        return self.sums.gain - self.problem.price_of(self.combined, self.sums.balance)
+
+    def move_to(self, z: Vector) -> None:
+        """Evaluate everything at z, in one pass over the data."""
+        problem = self.problem
+        self.residual, self._other = self._other, self.residual
+        self.z = z
+        self.combined, self.sums = _core.loss_pass(
+            problem.matrix,
+            self.shape,
+            problem.y,
+            problem.target,
+            problem.weight,
+            self.shift,
+            np.ascontiguousarray(self.w),
+            self.intercept,
+            self.residual,
+            self.alpha,
+            self.bend,
+            problem.n_threads,
+        )
+
+    def return_to(self, z: Vector) -> None:
+        """Go back to the point before the last move."""
+        self.residual, self._other = self._other, self.residual
+        self.z = z
+        self._evaluate_residuals()
+
+    def take_best_intercept(self) -> None:
+        """Move a free intercept to where the true losses are least."""
+        problem, b = self.problem, self.intercept
+        scores = problem.y * (problem.target - self.residual)
+        best = problem.best_intercept(scores - b)
+        self.residual -= problem.y * (best - b)
+        self.z = np.append(self.w, best)
+        self._evaluate_residuals()
+
+    def reshape(self, shape: _core.LossShape, shift: Vector | None) -> None:
+        """Take another smoothed loss at the same point."""
+        self.shape, self.shift = shape, shift
+        self._evaluate_residuals()
+
+    def gradient(self) -> Vector:
+        """Return the gradient of the smoothed objective."""
+        pull = self.combined
+        if self.constant:
+            pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
+        return self.penalised * self.z - pull
+
+    def hessian(self) -> Vector:
+        """Return the second derivatives as a matrix."""
+        problem = self.problem
+        matrix = _core.gram(problem.matrix, self.bend, self.constant, problem.n_threads)
+        diagonal = matrix.diagonal() + self.penalised
+        diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
+        np.fill_diagonal(matrix, diagonal)
+        return matrix
+
+    def hessian_times(self, p: Vector) -> Vector:
+        """Return the product of the second derivatives with a vector."""
+        problem = self.problem
+        product = _core.gram_times(problem.matrix, self.bend, self.constant, p, problem.n_threads)
+        return self.penalised * p + product
+
+    def hessian_diagonal(self) -> Vector:
+        """Return the diagonal of the second derivatives."""
+        problem = self.problem
+        squares = _core.weighted_square_sum(problem.matrix, self.bend, problem.n_threads)
+        if self.constant:
+            squares = np.append(squares, self.constant**2 * float(np.sum(self.bend)))
+        diagonal = squares + self.penalised
+        diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
+        return diagonal
+
+    def step(self, direction: Vector, slope: float) -> float:
+        """Move along a direction of descent and return how far: all the way if that is good.
+
+        Else to the minimum along the way, for which the residuals at both ends are enough.
+        """
+        start, before = self.z, self.value
+        self.move_to(start + direction)
+        if self.value <= before + ARMIJO * slope + ROUNDING * abs(before):
+            return 1.0
+        self._other, self.residual = self.residual, self._other  # back to the start
+        change = np.subtract(self._other, self.residual, out=self._other)
+        length = self._best_length(start, direction, slope, change)
+        self.residual += length * change
+        self.z = start + length * direction
+        self._evaluate_residuals()
+        return length
+
+    def offer(self, progress: Progress) -> bool:
+        """Offer the point and its alpha, and return whether that closes the gap."""
+        progress.offer_primal(self.w, self.intercept, objective=self.primal)
+        if self.problem.intercept != "free":
+            progress.offer_dual(self.alpha, objective=self.dual)
+        else:
+            self._offer_balanced(progress)
+        return progress.measure()
+
+    def _offer_balanced(self, progress: Progress) -> None:
+        """Offer an alpha that meets a free intercept's constraint, if that may close the gap."""
+        excess = abs(self.sums.balance - self.problem.pull)
+        lost = excess * max(1.0, abs(self.intercept))
+        scale = max(abs(progress.primal), abs(self.dual))
+        if self.primal - self.dual + lost <= PROMISING * progress.settings.tol * scale:
+            progress.offer_dual(self.alpha.copy())
+
+    def _evaluate_residuals(self) -> None:
+        """Evaluate everything from the residuals: half a pass over the data."""
+        problem = self.problem
+        rows = (problem.y, problem.target, problem.weight, self.shift)
+        self.sums = _core.loss_at(
+            self.shape, *rows, self.residual, self.alpha, self.bend, problem.n_threads
+        )
+        self.combined = problem.combine(self.alpha)
+
+    def _best_length(
+        self, start: Vector, direction: Vector, slope_at_start: float, change: Vector
+    ) -> float:
+        """Return about where the objective along the direction is least, between 0 and 1."""
+        problem = self.problem
+        weighted = self.penalised * direction
+        linear, quadratic = inner(start, weighted), inner(direction, weighted)
+        if self.constant:
+            linear += problem.pull * self.constant * float(direction[-1])
+        rows = (problem.weight, self.shift, self.residual, change)
+        low, high, length = 0.0, 1.0, 0.5
+        for _ in range(TRIALS):
+            _, slope, rise = _core.loss_along(self.shape, *rows, length, problem.n_threads)
+            slope += linear + length * quadratic
+            if abs(slope) <= GOOD_ENOUGH * abs(slope_at_start):
+                break
+            low, high = (length, high) if slope < 0.0 else (low, length)
+            length -= slope / (rise + quadratic)
+            length = length if low < length < high else 0.5 * (low + high)
+        return length
