@@ -24,31 +24,32 @@ inline Doubles polynomial(Doubles x, const double* coefficients) {
               power<half>(x) * polynomial<n - half>(x, coefficients + half);
 }
 
-// (e^x - 1 - x) / x^2: from the next term on the series is below 2^-57 where |x| <= log(2) / 2.
-constexpr double kExpSeries[12] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
-                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
-                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+// (e^x - 1 - x) / x^2; what is left out comes to less than 2^-57 of e^x where |x| <= log(2) / 2.
+constexpr double kExpSeries[12] = {
+    1.0 / 2,     1.0 / 6,      1.0 / 24,      1.0 / 120,      1.0 / 720,       1.0 / 5040,
+    1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
 // x = k log(2) + rest. Beyond the limits e^x is infinite or 0 in float64, and so is what comes out.
+// A sum with the rounder is rounded to an integer, which its last bits hold.
 inline Doubles exp(Doubles x) {
-  constexpr double kRounder = 0x1.8p52;  // a sum with it is rounded to an integer, held in its last bits
+  constexpr double kRounder = 0x1.8p52;
   constexpr double kLow = -746.0, kHigh = 710.0;
   x = x < kLow ? broadcast(kLow) : x;
   x = x > kHigh ? broadcast(kHigh) : x;
   const Doubles rounded = x * 0x1.71547652b82fep+0 + kRounder;
   const Doubles k = rounded - kRounder;
   const Doubles rest = (x - k * kLog2Head) - k * kLog2Tail;
-  const Doubles power = 1.0 + (rest + rest * rest * polynomial<12>(rest, kExpSeries));
+  const Doubles scaled = 1.0 + (rest + rest * rest * polynomial<12>(rest, kExpSeries));
   // 2^k is made of two factors: by itself it may be too large or too small a number.
   const Words exponent = bits_of(rounded) - bits_of(broadcast(kRounder)) + 2048;
   const Words half = exponent >> 1;
-  return power * from_bits((half - 1) << 52) * from_bits((exponent - half - 1) << 52);
+  return scaled * from_bits((half - 1) << 52) * from_bits((exponent - half - 1) << 52);
 }
 
-// (log((1 + s) / (1 - s)) - 2 s) / (2 s^3) as a function of s^2: from the next term on the series is
-// below 2^-60 where 1 / sqrt(2) <= (1 + s) / (1 - s) <= sqrt(2).
+// (log((1 + s) / (1 - s)) - 2 s) / (2 s^3) as a function of s^2; what is left out comes to less
+// than 2^-60 of the logarithm where 1 / sqrt(2) <= (1 + s) / (1 - s) <= sqrt(2).
 constexpr double kLogSeries[10] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
-                                 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
+                                   1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
 
 // For x > -1. 1 + x = 2^k (1 + f), where f also has what was lost when 1 + x was rounded.
 // log(1 + f) = 2 s + 2 s^3 (...) with s = f / (2 + f), and 2 s = f - s f.
