@@ -24,6 +24,7 @@ using std::uint8_t;
 #include "vectors.inl"
 #include "rows.inl"
 #include "sweeps.inl"
+#include "descent.inl"
 #include "tiles.inl"
 #include "counts.inl"
 #include "ranks.inl"
@@ -31,7 +32,7 @@ using std::uint8_t;
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
   return {scores<Rows>, add_weighted<Rows>, sq_norms<Rows>, dual_sweep<Rows>,
-          perceptron_pass<Rows>};
+          perceptron_pass<Rows>, averaged_steps<Rows>, steady_steps<Rows>};
 }
 
 template <class T>
