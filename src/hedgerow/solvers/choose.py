@@ -12,16 +12,33 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
+from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
 from hedgerow.solvers.interior_point import INTERIOR_POINT
+from hedgerow.solvers.iterative_scaling import ITERATIVE_SCALING
+from hedgerow.solvers.lbfgs import LBFGS
 from hedgerow.solvers.newton import NEWTON
+from hedgerow.solvers.pegasos import PEGASOS
 from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS: dict[str, Solver] = {
-    solver.name: solver for solver in (INTERIOR_POINT, DUAL_COORDINATE_DESCENT, NEWTON)
+    solver.name: solver
+    for solver in (
+        INTERIOR_POINT,
+        DUAL_COORDINATE_DESCENT,
+        NEWTON,
+        LBFGS,
+        CONJUGATE_GRADIENT,
+        GRADIENT_DESCENT,
+        ITERATIVE_SCALING,
+        PEGASOS,
+        SGD,
+    )
 }
 
 DIRECT_WORK = 2e9
@@ -43,9 +60,10 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         What to minimise.
     settings : Settings
         When to stop.
-    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}
-        "auto" takes the second-order solver of the loss where its linear system is cheap; else it
-        starts with coordinate descent, and hands over if that is slow and the system fits.
+    solver : str
+        A name in ``SOLVERS``, or "auto", which takes the second-order solver of the loss where its
+        linear system is cheap; else it starts with coordinate descent, and hands over if that is
+        slow and the system fits.
         ``Solution.solver`` says what ran.
     """
     if solver != "auto":

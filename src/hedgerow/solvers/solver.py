@@ -40,6 +40,8 @@ class Solver:
         What it can take.
     is_exact : bool
         Whether it reaches any tolerance; others stop somewhere and say how far off.
+    takes_pull : bool
+        Whether it can take an intercept that has a price, as one-class machines have.
     options : mapping of str to Option
         What may be set by ``solver_options``.
     """
@@ -50,6 +52,7 @@ class Solver:
     penalties: tuple[str, ...] = ("l2",)
     intercepts: tuple[Intercept, ...] = ("free", "penalized", "none")
     is_exact: bool = True
+    takes_pull: bool = True
     options: Mapping[str, Option] = field(default_factory=dict)
 
     def what_it_lacks(self, problem: LinearProblem) -> str | None:
@@ -61,6 +64,8 @@ class Solver:
         if problem.intercept not in self.intercepts:
             words = {"free": "a free intercept", "penalized": "a penalized intercept"}
             return f"fit {words.get(problem.intercept, 'without an intercept')}"
+        if problem.pull and not self.takes_pull:
+            return "fit the intercept of a one-class machine"
         return None
 
     def settle(self, given: Mapping[str, Any]) -> dict[str, Any]:
