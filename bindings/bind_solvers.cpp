@@ -100,15 +100,6 @@ NewArray<double, 1> copy_w(const DualCoordinateDescent& self) {
   return copy_array<double>(self.w());
 }
 
-/// ValueError unless every row visited exists.
-void require_rows(std::span<const std::int64_t> order, std::int64_t n_rows) {
-  for (const std::int64_t i : order)
-    if (i < 0 || i >= n_rows)
-      throw nb::value_error(("order visits row " + std::to_string(i) + " of a matrix of " +
-                             std::to_string(n_rows) + ": give rows that exist.")
-                                .c_str());
-}
-
 nb::tuple py_perceptron_pass(const OwnedMatrix& matrix, Vector<const double> y,
                              Vector<const double> weight, Vector<const std::int64_t> order,
                              double step, bool fit_intercept, Vector<double> coef,

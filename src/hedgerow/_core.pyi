@@ -154,6 +154,32 @@ def perceptron_pass(
     coef: _Float64,
     intercept: float,
 ) -> tuple[int, _Int64, float]: ...
+def averaged_steps(
+    matrix: Matrix,
+    y: _Float64,
+    target: _Float64,
+    order: _Int64,
+    total_weight: float,
+    constant: float,
+    n_before: int,
+    harmonic: float,
+    theta: _Float64,
+    lagged: _Float64,
+    violations: _Int64,
+) -> tuple[int, float]: ...
+def steady_steps(
+    matrix: Matrix,
+    y: _Float64,
+    target: _Float64,
+    push: _Float64,
+    order: _Int64,
+    keep: float,
+    keep_intercept: float,
+    intercept_share: float,
+    coef: _Float64,
+    intercept: float,
+    violations: _Int64,
+) -> tuple[int, float]: ...
 def random_uint64(seed: int, stream: int, n: int) -> _UInt64: ...
 def random_uniform(seed: int, stream: int, n: int) -> _Float64: ...
 def random_permutation(seed: int, stream: int, n: int) -> _Int64: ...

@@ -12,18 +12,35 @@ from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
 from hedgerow.solvers.interior_point import INTERIOR_POINT
+from hedgerow.solvers.iterative_scaling import ITERATIVE_SCALING
+from hedgerow.solvers.lbfgs import LBFGS
 from hedgerow.solvers.newton import NEWTON
+from hedgerow.solvers.pegasos import PEGASOS
 from hedgerow.solvers.plan import plan
 from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
-    for solver in (INTERIOR_POINT, AUGMENTED_LAGRANGIAN, DUAL_COORDINATE_DESCENT, NEWTON)
+    for solver in (
+        INTERIOR_POINT,
+        AUGMENTED_LAGRANGIAN,
+        DUAL_COORDINATE_DESCENT,
+        NEWTON,
+        LBFGS,
+        CONJUGATE_GRADIENT,
+        GRADIENT_DESCENT,
+        ITERATIVE_SCALING,
+        PEGASOS,
+        SGD,
+    )
 }
 
 FAR = 1000.0

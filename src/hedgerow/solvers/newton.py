@@ -165,7 +165,6 @@ NEWTON = Solver(
     name="newton",
     run=newton,
     losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
-    takes_pull=True,
     options={
         "system": Option(
             "auto",
