@@ -45,7 +45,9 @@ def finite_newton(progress: Progress) -> Status | None:
         bend, length = left["bend"], left["length"]
         system.place(*left["point"])
     margins = system.margins()
-    while progress.n_iter < settings.max_iter and length > 0.0 and not progress.has_stalled(PATIENCE):
+    while (
+        progress.n_iter < settings.max_iter and length > 0.0 and not progress.has_stalled(PATIENCE)
+    ):
         progress.checkpoint(bend=bend, length=length, point=system.point)
         residual = problem.target - margins
         alpha = problem.loss.alpha_at(residual, problem.weight)
