@@ -36,7 +36,7 @@ __all__ = ["AUGMENTED_LAGRANGIAN"]
 Vector = NDArray[np.float64]
 
 FIRST_WINDOW = 2.0
-"""In units of the score; for regression, of the spread of the targets."""
+"""In the unit of the problem's scores."""
 NARROWER = 0.25
 """How much of its width a window keeps."""
 NEGLIGIBLE = 0.3
@@ -69,7 +69,7 @@ class _Path:
 
     def __init__(self, problem: LinearProblem) -> None:
         self.objective = SmoothObjective(problem)
-        self.window = FIRST_WINDOW * _unit(problem)
+        self.window = FIRST_WINDOW * problem.unit
         middle = 0.5 * (problem.lower + problem.upper)
         self._look_through(self.window, middle)
         self.objective.move_to(np.zeros_like(self.objective.penalised))
@@ -105,14 +105,6 @@ class _Path:
         """Take a window and an old alpha before the first move."""
         self.objective.shape = loss_shape(self.objective.problem, 1.0 / window)
         self.objective.shift = old_alpha
-
-
-def _unit(problem: LinearProblem) -> float:
-    """Return the unit of the score."""
-    if not problem.loss.is_two_sided:
-        return 1.0
-    used = problem.weight > 0
-    return float(np.std(problem.target[used])) or 1.0
 
 
 AUGMENTED_LAGRANGIAN = Solver(
