@@ -64,4 +64,13 @@ inline void require_length(const char* name, std::size_t got, std::int64_t expec
                             .c_str());
 }
 
+/// ValueError unless every row visited exists.
+inline void require_rows(std::span<const std::int64_t> order, std::int64_t n_rows) {
+  for (const std::int64_t i : order)
+    if (i < 0 || i >= n_rows)
+      throw nb::value_error(("order visits row " + std::to_string(i) + " of a matrix of " +
+                             std::to_string(n_rows) + ": give rows that exist.")
+                                .c_str());
+}
+
 }  // namespace hedgerow::bindings

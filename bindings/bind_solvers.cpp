@@ -76,17 +76,20 @@ void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
 nb::tuple state(const DualCoordinateDescent& self) {
   const auto state = self.state();
   return nb::make_tuple(copy_array<double>(state.alpha), copy_array<double>(state.w), state.shift,
-                        state.excess, state.n_swept, state.multiplier_due);
+                        state.excess, state.n_swept, state.multiplier_due, state.shrink_above,
+                        state.shrink_below);
 }
 
 void restore(DualCoordinateDescent& self, Vector<const double> alpha, Vector<const double> w,
-             double shift, double excess, std::int64_t n_swept, bool multiplier_due) {
+             double shift, double excess, std::int64_t n_swept, bool multiplier_due,
+             double shrink_above, double shrink_below) {
   require_length("alpha", alpha.size(), self.n_points(), kRow);
   require_length("w", w.size(), static_cast<std::int64_t>(self.w().size()), "column of the matrix");
   const auto values = [](const auto& array) {
     return std::vector<double>(array.data(), array.data() + array.size());
   };
-  self.restore({values(alpha), values(w), shift, excess, n_swept, multiplier_due});
+  self.restore({values(alpha), values(w), shift, excess, n_swept, multiplier_due, shrink_above,
+                shrink_below});
 }
 
 NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
@@ -95,15 +98,6 @@ NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
 
 NewArray<double, 1> copy_w(const DualCoordinateDescent& self) {
   return copy_array<double>(self.w());
-}
-
-/// ValueError unless every row visited exists.
-void require_rows(std::span<const std::int64_t> order, std::int64_t n_rows) {
-  for (const std::int64_t i : order)
-    if (i < 0 || i >= n_rows)
-      throw nb::value_error(("order visits row " + std::to_string(i) + " of a matrix of " +
-                             std::to_string(n_rows) + ": give rows that exist.")
-                                .c_str());
 }
 
 nb::tuple py_perceptron_pass(const OwnedMatrix& matrix, Vector<const double> y,
@@ -137,7 +131,8 @@ void bind_solvers(nb::module_& module) {
       .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
       .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
       .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
-           "excess"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
+           "excess"_a, "n_swept"_a, "multiplier_due"_a, "shrink_above"_a, "shrink_below"_a,
+           "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
       .def_prop_ro("w", &copy_w, nb::rv_policy::move)
       .def_prop_ro("intercept", &DualCoordinateDescent::intercept);

@@ -7,6 +7,7 @@ void bind_matrix(nanobind::module_& module);   // Matrix
 void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
 void bind_losses(nanobind::module_& module);   // LossShape, loss_pass
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
+void bind_descent(nanobind::module_& module);  // averaged_steps, steady_steps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
 void bind_stop(nanobind::module_& module);     // StopToken
@@ -23,6 +24,7 @@ NB_MODULE(_core, module) {
   bind_algebra(module);
   bind_losses(module);
   bind_solvers(module);
+  bind_descent(module);
   bind_random(module);
   bind_resample(module);
   bind_stop(module);

@@ -144,15 +144,17 @@ def _one_against_the_rest(
 ) -> Sequence[Any]:
     """Fit a model for each class, in threads; two classes, labelled -1 and +1, are one problem.
 
-    Threads, as a contestant's process may not start others; most of a fit does not hold the
-    interpreter's lock.
+    Threads, as a contestant's process may not start others, and most of a fit does not hold the
+    interpreter's lock. Each has BLAS to itself, as joblib's processes would: two fits that share
+    its threads wait for each other.
     """
     if y.max() == 1:
         return [model.fit(X, y)]
     from joblib import parallel_config
     from sklearn.multiclass import OneVsRestClassifier
+    from threadpoolctl import threadpool_limits
 
-    with parallel_config("threading"):
+    with parallel_config("threading"), threadpool_limits(1, user_api="blas"):
         machines: Sequence[Any] = OneVsRestClassifier(model, n_jobs=n_threads).fit(X, y).estimators_
     return machines
 

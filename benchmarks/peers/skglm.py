@@ -22,7 +22,7 @@ class SkglmLinear:
     """``skglm.LinearSVC``, or ``GeneralizedLinearEstimator`` with its logistic datafit.
 
     Its penalties leave its own intercept out. The ridge is its elastic net without the lasso: the
-    solver for its plain L2 penalty, SciPy's L-BFGS, is slower.
+    solver for its plain L2 penalty, SciPy's L-BFGS, is mostly slower.
     """
 
     name = "skglm"

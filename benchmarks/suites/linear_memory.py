@@ -125,7 +125,7 @@ SUITE = Suite(
     title="Memory of linear classifiers, dense float32",
     cases=[
         Case(
-            f"{name} C={C:g} {loss}, {intercept} intercept",
+            f"{name} {loss}, {intercept} intercept",
             partial(in_single_precision, name),
             LinearTask(loss, C, intercept),
         )

@@ -47,6 +47,7 @@ DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, const Problem
       w_(static_cast<std::size_t>(n_cols(matrix)), 0.0),
       excess_(-problem.balance),
       is_active_(problem.y.size(), 1) {
+  shrink_none();
   std::vector<double> sq_norms(points_.size());
   row_sq_norms(matrix, sq_norms, kOneThread);
   for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -70,6 +71,7 @@ DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, 
     if (report.violation > tolerance) continue;
     if (sees_all) break;
     activate_all();
+    shrink_none();  // what was left of the active rows has slopes next to 0, which tell nothing
     if (order == RowOrder::stochastic) order = RowOrder::cyclic;  // draws cannot show it for all
   }
   return report;
@@ -84,10 +86,11 @@ void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
   }
   weighted_row_sum(matrix_, beta, w_, kOneThread);
   multiplier_due_ = false;
+  shrink_none();
 }
 
 DualCoordinateDescent::State DualCoordinateDescent::state() const {
-  return {alpha(), w_, shift_, excess_, n_swept_, multiplier_due_};
+  return {alpha(), w_, shift_, excess_, n_swept_, multiplier_due_, shrink_above_, shrink_below_};
 }
 
 void DualCoordinateDescent::restore(const State& state) {
@@ -98,6 +101,8 @@ void DualCoordinateDescent::restore(const State& state) {
   excess_ = state.excess;
   n_swept_ = state.n_swept;
   multiplier_due_ = state.multiplier_due;
+  shrink_above_ = state.shrink_above;
+  shrink_below_ = state.shrink_below;
 }
 
 std::vector<double> DualCoordinateDescent::alpha() const {
@@ -112,6 +117,9 @@ void DualCoordinateDescent::activate_all() {
     if (points_[i].weight != 0.0) active_.push_back(static_cast<std::int64_t>(i));
   std::fill(is_active_.begin(), is_active_.end(), 1);
   all_active_ = true;
+}
+
+void DualCoordinateDescent::shrink_none() {
   shrink_above_ = kInfinity;
   shrink_below_ = -kInfinity;
 }

@@ -70,7 +70,8 @@ void sum_over_runs(const Rows& rows, std::span<double> out, int n_threads, Body 
   const auto others = std::make_unique_for_overwrite<double[]>(
       static_cast<std::size_t>(tasks.n_pieces - 1) * width);
   parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
-    double* sum = task == 0 ? out.data() : others.get() + static_cast<std::size_t>(task - 1) * width;
+    const std::size_t before = static_cast<std::size_t>(task) * width;
+    double* sum = task == 0 ? out.data() : others.get() + (before - width);
     std::fill_n(sum, width, 0.0);
     const std::int64_t end = tasks.end(task);
     for (std::int64_t begin = tasks.begin(task); begin < end; begin += stretch) {

@@ -125,7 +125,7 @@ class DualCoordinateDescent:
     ) -> None: ...
     def run(self, n_sweeps: int, tolerance: float) -> tuple[int, float]: ...
     def set_alpha(self, alpha: _Float64) -> None: ...
-    def state(self) -> tuple[_Float64, _Float64, float, float, int, bool]: ...
+    def state(self) -> tuple[_Float64, _Float64, float, float, int, bool, float, float]: ...
     def restore(
         self,
         alpha: _Float64,
@@ -134,6 +134,8 @@ class DualCoordinateDescent:
         excess: float,
         n_swept: int,
         multiplier_due: bool,
+        shrink_above: float,
+        shrink_below: float,
     ) -> None: ...
     @property
     def alpha(self) -> _Float64: ...
@@ -152,6 +154,32 @@ def perceptron_pass(
     coef: _Float64,
     intercept: float,
 ) -> tuple[int, _Int64, float]: ...
+def averaged_steps(
+    matrix: Matrix,
+    y: _Float64,
+    target: _Float64,
+    order: _Int64,
+    total_weight: float,
+    constant: float,
+    n_before: int,
+    harmonic: float,
+    theta: _Float64,
+    lagged: _Float64,
+    violations: _Int64,
+) -> tuple[int, float]: ...
+def steady_steps(
+    matrix: Matrix,
+    y: _Float64,
+    target: _Float64,
+    push: _Float64,
+    order: _Int64,
+    keep: float,
+    keep_intercept: float,
+    intercept_share: float,
+    coef: _Float64,
+    intercept: float,
+    violations: _Int64,
+) -> tuple[int, float]: ...
 def random_uint64(seed: int, stream: int, n: int) -> _UInt64: ...
 def random_uniform(seed: int, stream: int, n: int) -> _Float64: ...
 def random_permutation(seed: int, stream: int, n: int) -> _Int64: ...

@@ -26,6 +26,7 @@ __all__ = [
     "read_rows",
     "refuse_empty",
     "remember_columns",
+    "rows_of",
     "some",
 ]
 
@@ -162,6 +163,18 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def rows_of(matrix: _core.Matrix, selected: NDArray[np.int64]) -> _core.Matrix:
+    """Return a copy of some rows of a matrix."""
+    if len(matrix.parts) == 1:
+        return _core.Matrix.dense(matrix.parts[0][selected])
+    values, indices, indptr, n_columns = matrix.parts
+    shape = len(indptr) - 1, n_columns
+    rows = sp.csr_array((values, indices, indptr), shape=shape, copy=False)[selected]
+    return _matrix_of_parts(
+        rows.data, rows.indices.astype(indices.dtype), rows.indptr.astype(indptr.dtype), n_columns
+    )
 
 
 def _matrix_of_parts(*parts: Any) -> _core.Matrix:

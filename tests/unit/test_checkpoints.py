@@ -82,6 +82,15 @@ MACHINES = {
         SIGNS,
     ),
     "three classes": (machine("hinge", "dual_coordinate_descent"), CLASSES),
+    "l-bfgs": (machine("logistic", "lbfgs", tol=1e-10), SIGNS),
+    "conjugate gradients": (
+        machine("squared_hinge", "conjugate_gradient", intercept="penalized", tol=1e-10),
+        SIGNS,
+    ),
+    "gradient descent": (machine("squared_hinge", "gradient_descent", tol=1e-8), SIGNS),
+    "iterative scaling": (machine("logistic", "iterative_scaling"), SIGNS),
+    "pegasos": (machine("hinge", "pegasos", intercept="penalized"), SIGNS),
+    "sgd": (machine("hinge", "sgd", solver_options={"rate": 0.02}), SIGNS),
 }
 
 

@@ -122,6 +122,38 @@ struct LossCurve {
   double value, slope, bend;
 };
 
+/// Steps of the averaged subgradient method, one a row of `order`; see
+/// solver/stochastic_descent.hpp.
+struct AveragedSteps {
+  const double* y;
+  const double* target;
+  const std::int64_t* order;
+  std::int64_t n_order;
+  double total_weight;
+  double constant;           ///< the feature that carries the intercept, 0 for none
+  std::int64_t n_before;     ///< steps made before these
+  double harmonic;           ///< 1 + 1/2 + ... + 1/(last step), kept up to date
+  double* theta;             ///< with an entry for the constant feature
+  double* lagged;            ///< sum of the additions to theta, each times `harmonic` at its time
+  std::int64_t* violations;  ///< of each row, counted up
+};
+
+/// Steps of the subgradient method at a constant rate; see solver/stochastic_descent.hpp.
+struct SteadySteps {
+  const double* y;
+  const double* target;
+  const double* push;  ///< of each row
+  const std::int64_t* order;
+  std::int64_t n_order;
+  double keep;             ///< the share of coef that a step leaves
+  double keep_intercept;   ///< the same for the intercept
+  double intercept_share;  ///< how much of a push goes to the intercept
+  double* coef;
+  double scale;  ///< coef stands for scale * coef
+  double intercept;
+  std::int64_t* violations;  ///< of each row, counted up
+};
+
 /// How often each row is drawn in some resamples, resample after resample.
 struct CountTable {
   const std::uint8_t* counts;
@@ -158,6 +190,8 @@ struct RowLoops {
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
   void (*loss_pass)(const Rows& rows, LossPass& pass);
+  void (*averaged_steps)(const Rows& rows, AveragedSteps& steps);
+  void (*steady_steps)(const Rows& rows, SteadySteps& steps);
 };
 
 template <class T>

@@ -5,20 +5,22 @@
 // one_sided, two_sided: with steepness k and shift s, u = s_i + c_i k r_i, and alpha_i is
 //   one_sided   u, but at least 0 and at most top
 //   two_sided   u moved towards 0 by c_i k epsilon, but no further, and at most top in magnitude
-// where top = c_i if the shape is bounded, else none. bend_i = c_i k where alpha moves with r, else 0.
-// logistic: alpha_i = c_i sigma(r_i) with sigma(r) = 1 / (1 + e^-r), bend_i = alpha_i (1 - sigma(r_i)).
+// where top = c_i if the shape is bounded, else infinite. bend_i = c_i k where alpha moves with r,
+// else 0. logistic: alpha_i = c_i sigma(r_i) with sigma(r) = 1 / (1 + e^-r), and
+// bend_i = alpha_i (1 - sigma(r_i)); it takes no shift.
 //
 // Of every row these are summed:
 //   balance   alpha y
 //   smooth    alpha r - epsilon |alpha| - (alpha - s)^2 / (2 c k);  logistic: c log(1 + e^r).
 //             Its slope in r is alpha, and its second derivative bend.
-//   value     the true loss: with excess e = max(0, r), or max(0, |r| - epsilon) if two_sided, c e if
-//             bounded, else c e^2;  logistic: c log(1 + e^r)
-//   gain      target alpha - conj(alpha): conj is epsilon |alpha| if bounded, else alpha^2 / (4 c) in
-//             addition;  logistic: alpha r - c log(1 + e^r)
-// The squared losses are those with k = 2, no shift and no bound; there smooth equals value. With a
-// bound, the old alpha as shift and 1 / k as window, smooth is the augmented Lagrangian of the hinge
-// or of the epsilon-insensitive loss. A row of weight 0 has alpha = 0, and adds 0 to every sum.
+//   value     the true loss: c e if bounded, else c e^2, with the excess e = max(0, r), or
+//             max(0, |r| - epsilon) if two_sided;  logistic: c log(1 + e^r)
+//   gain      target alpha - conj(alpha), where conj is epsilon |alpha| if bounded, and
+//             epsilon |alpha| + alpha^2 / (4 c) else;  logistic: alpha r - c log(1 + e^r)
+// The squared losses are those with k = 2, no shift and no bound; there smooth equals value. With
+// a bound, the old alpha as shift and 1 / k as window, smooth is the augmented Lagrangian of the
+// hinge or of the epsilon-insensitive loss. A row of weight 0 has alpha = 0, and adds 0 to every
+// sum.
 //
 // Results are the same bits for any n_threads.
 #pragma once

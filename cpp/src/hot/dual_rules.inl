@@ -70,10 +70,17 @@ struct Logistic {
     double slope;
   };
 
-  static double solve(const Equation& equation, double z) {
+  // Where to begin if z_0 is at an end of its interval, or in the upper half.
+  static double start(const Equation& equation) {
+    if (equation.z_0 > 0.0) return 0.5 * equation.c;
+    return 0.5 * equation.c * most(__builtin_exp(least(-equation.slope, 0.0)), kLeastShare);
+  }
+
+  // Begins at z, of which the log odds are given.
+  static double solve(const Equation& equation, double z, double log_odds) {
     const auto [c, q, z_0, slope] = equation;
     for (int step = 0; step < kMostSteps; ++step) {
-      const double odds = z / (c - z), log_odds = __builtin_log(odds);
+      const double odds = z / (c - z);
       const double entropy = 1.0 + odds, square = q * z;  // derivatives by log z
       const double both = entropy + square;
       const double newton = -(log_odds + q * (z - z_0) + slope) / both;
@@ -85,6 +92,7 @@ struct Logistic {
       const double inside = least(most(next, kLeastShare * c), 0.5 * c);
       if (inside == z) return z;  // the solution is too small a number
       z = inside;
+      log_odds = __builtin_log(z / (c - z));
     }
     return z;
   }
@@ -93,15 +101,20 @@ struct Logistic {
     const double label = __builtin_copysign(1.0, point.weight), c = point.weight * label;
     const double q = 1.0 / point.inverse_diagonal, alpha = point.beta * label;
     const double slope = label * (score - point.target);
-    const bool in_lower_half = q * (0.5 * c - alpha) + slope >= 0.0;
-    const Equation equation = in_lower_half ? Equation{c, q, alpha, slope}
-                                            : Equation{c, q, c - alpha, -slope};
-    double z = least(equation.z_0, 0.5 * c);
-    if (z == 0.0) z = 0.5 * c * most(__builtin_exp(least(-equation.slope, 0.0)), kLeastShare);
-    z = solve(equation, z);
-    const double found = label * (in_lower_half ? z : least(c - z, c * kMostShare));
+    const bool is_small = q * (0.5 * c - alpha) + slope >= 0.0;  // alpha is z
+    const Equation equation = is_small ? Equation{c, q, alpha, slope}
+                                       : Equation{c, q, c - alpha, -slope};
+    const double z_0 = equation.z_0, log_odds = __builtin_log(z_0 / (c - z_0));
+    double z;
+    if (z_0 > 0.0 && z_0 <= 0.5 * c) {
+      z = solve(equation, z_0, log_odds);
+    } else {
+      z = start(equation);
+      z = solve(equation, z, __builtin_log(z / (c - z)));
+    }
+    const double found = label * (is_small ? z : least(c - z, c * kMostShare));
     if (found == point.beta) return {found, 0.0, 0.0};  // as near as numbers get
-    const double gradient = label * (__builtin_log(alpha / (c - alpha)) + slope);
+    const double gradient = (is_small ? label : -label) * (log_odds + equation.slope);
     return {found, gradient, gradient};
   }
 };

@@ -114,22 +114,28 @@ void loss_along(const LossShape& shape, const LossLine& line, int64_t begin, int
   });
 }
 
-// Rows are taken in chunks that are still in the second-level cache when they are read again.
+// Rows are taken in chunks that are still in the second-level cache when they are read again, and
+// eight at a time: they fill whole vectors.
 constexpr int64_t kChunkBytes = 64 << 10;
+constexpr int64_t kChunkStep = 8;
 constexpr int64_t kMostChunkRows = 512;
 
 template <class T>
 inline int64_t chunk_end(const DenseRows<T>& rows, int64_t begin, int64_t end) {
   const int64_t row_bytes = rows.n_cols * static_cast<int64_t>(sizeof(T)) + 1;
-  return at_most(end, begin + at_most(kMostChunkRows, 1 + kChunkBytes / row_bytes));
+  const int64_t n_steps = at_most(kMostChunkRows, kChunkBytes / row_bytes) / kChunkStep;
+  return at_most(end, begin + (n_steps > 0 ? n_steps : 1) * kChunkStep);
 }
 
 template <class T, class I>
 inline int64_t chunk_end(const SparseRows<T, I>& rows, int64_t begin, int64_t end) {
   constexpr int64_t n_values = kChunkBytes / (sizeof(T) + sizeof(I));
   const int64_t limit = rows.indptr[begin] + n_values, last = at_most(end, begin + kMostChunkRows);
-  int64_t stop = begin + 1;
-  while (stop < last && rows.indptr[stop + 1] <= limit) ++stop;
+  int64_t stop = at_most(last, begin + kChunkStep);
+  for (int64_t next; stop < last; stop = next) {
+    next = at_most(last, stop + kChunkStep);
+    if (rows.indptr[next] > limit) break;
+  }
   return stop;
 }
 

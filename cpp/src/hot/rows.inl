@@ -86,8 +86,14 @@ inline void add(DenseRow<T> x, double scale, double* w) {
 
 template <class T, class I>
 inline void add(SparseRow<T, I> x, double scale, double* w) {
-  for (int64_t p = 0; p < x.size; ++p)
-    w[x.indices[p]] += scale * static_cast<double>(x.values[p]);
+  int64_t p = 0;
+  for (; p + 4 <= x.size; p += 4) {
+    double sums[4];
+    HEDGEROW_UNROLL for (int a = 0; a < 4; ++a)
+      sums[a] = w[x.indices[p + a]] + scale * static_cast<double>(x.values[p + a]);
+    HEDGEROW_UNROLL for (int a = 0; a < 4; ++a) w[x.indices[p + a]] = sums[a];
+  }
+  for (; p < x.size; ++p) w[x.indices[p]] += scale * static_cast<double>(x.values[p]);
 }
 
 // w += the sum of four scaled rows: w is read and written once, not four times.
@@ -101,13 +107,11 @@ inline void add_four(const DenseRow<T> (&x)[4], const double (&scale)[4], double
     for (int a = 0; a < 4; ++a) lanes += scales[a] * load(x[a].values + j);
     store(w + j, lanes);
   }
-  for (; j < x[0].size; ++j)
-    for (int a = 0; a < 4; ++a) w[j] += scale[a] * static_cast<double>(x[a].values[j]);
-}
-
-template <class T, class I>
-inline void add_four(const SparseRow<T, I> (&x)[4], const double (&scale)[4], double* w) {
-  for (int a = 0; a < 4; ++a) add(x[a], scale[a], w);
+  for (; j < x[0].size; ++j) {
+    double sum = w[j];
+    for (int a = 0; a < 4; ++a) sum += scale[a] * static_cast<double>(x[a].values[j]);
+    w[j] = sum;
+  }
 }
 
 template <class Rows>
@@ -120,9 +124,10 @@ void scores(const Rows& rows, int64_t begin, int64_t end, int64_t k, const doubl
 }
 
 // out += the sum of weight(i) x_i; rows of weight 0 are not read.
-template <class Rows, class Weight>
-inline void add_rows(const Rows& rows, int64_t begin, int64_t end, Weight weight, double* out) {
-  decltype(row(rows, 0)) waiting[4];
+template <class T, class Weight>
+inline void add_rows(const DenseRows<T>& rows, int64_t begin, int64_t end, Weight weight,
+                     double* out) {
+  DenseRow<T> waiting[4];
   double scale[4];
   int n_waiting = 0;
   for (int64_t i = begin; i < end; ++i) {
@@ -136,6 +141,15 @@ inline void add_rows(const Rows& rows, int64_t begin, int64_t end, Weight weight
     }
   }
   for (int a = 0; a < n_waiting; ++a) add(waiting[a], scale[a], out);
+}
+
+template <class T, class I, class Weight>
+inline void add_rows(const SparseRows<T, I>& rows, int64_t begin, int64_t end, Weight weight,
+                     double* out) {
+  for (int64_t i = begin; i < end; ++i) {
+    const double v = weight(i);
+    if (v != 0.0) add(row(rows, i), v, out);
+  }
 }
 
 template <class Rows>

@@ -5,19 +5,26 @@ constexpr int64_t kVisitsAhead = 4;
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPrefetchBytes = 32 * kLineBytes;
 
-inline void prefetch(const void* begin, int64_t bytes) {
+// A function that does nothing but ask for memory has no effect in the compiler's eyes: unless it is
+// inlined at once, calls of it are dropped.
+#define HEDGEROW_ASK __attribute__((always_inline)) inline
+
+// The number of lines asked for depends on the size alone, which is easier to predict than where the
+// first begins; the last byte may be on one more.
+HEDGEROW_ASK void prefetch(const void* begin, int64_t bytes) {
   const char* line = static_cast<const char*>(begin);
   const int64_t asked = bytes < kPrefetchBytes ? bytes : kPrefetchBytes;
   for (int64_t offset = 0; offset < asked; offset += kLineBytes) __builtin_prefetch(line + offset);
+  __builtin_prefetch(line + asked - 1);
 }
 
 template <class T>
-inline void prefetch(DenseRow<T> x) {
+HEDGEROW_ASK void prefetch(DenseRow<T> x) {
   prefetch(x.values, x.size * static_cast<int64_t>(sizeof(T)));
 }
 
 template <class T, class I>
-inline void prefetch(SparseRow<T, I> x) {
+HEDGEROW_ASK void prefetch(SparseRow<T, I> x) {
   prefetch(x.values, x.size * static_cast<int64_t>(sizeof(T)));
   prefetch(x.indices, x.size * static_cast<int64_t>(sizeof(I)));
 }
@@ -29,7 +36,7 @@ inline void dual_sweep(const Rule& rule, const Rows& rows, DualSweep& sweep) {
     if (t + kVisitsAhead < sweep.n_order) {
       const int64_t ahead = sweep.order[t + kVisitsAhead];
       prefetch(row(rows, ahead));
-      prefetch(sweep.points + ahead, sizeof(DualPoint));
+      __builtin_prefetch(sweep.points + ahead);
     }
     const int64_t i = sweep.order[t];
     const auto x = row(rows, i);

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._state import Json
 from hedgerow.problems import LinearProblem, Status, inner
 from hedgerow.solvers.ridge_system import factor
 from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.smooth_objective import SmoothObjective, loss_shape
+from hedgerow.solvers.smooth_objective import Sample, SmoothObjective, loss_shape
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["AUGMENTED_LAGRANGIAN"]
@@ -39,6 +40,10 @@ FIRST_WINDOW = 2.0
 """In the unit of the problem's scores."""
 NARROWER = 0.25
 """How much of its width a window keeps."""
+STARTED = 1e-2
+"""Relative gap to which a sample is solved."""
+START_WINDOW = 0.1
+"""Width, in that of the first window, at which all rows follow a sample."""
 NEGLIGIBLE = 0.3
 """Share of the tolerance below which a gap is not worth a step of its own."""
 PATIENCE = 60
@@ -47,12 +52,13 @@ PATIENCE = 60
 
 def augmented_lagrangian(progress: Progress) -> Status | None:
     """Solve a problem with a loss of straight pieces to the tolerance of the settings."""
-    path = _Path(progress.problem)
     least, since = np.inf, 0
     left = progress.resume()
-    if left is not None:
+    if left is None:
+        path = _started(progress.problem, progress.settings.seed)
+    else:
         least, since = left["least"], left["since"]
-        path.go_on_from(left["path"])
+        path = _Path(progress.problem, **left["path"])
     while not path.objective.offer(progress) and progress.n_iter < progress.settings.max_iter:
         progress.checkpoint(least=least, since=since, path=path.state)
         if since >= PATIENCE:
@@ -67,22 +73,22 @@ def augmented_lagrangian(progress: Progress) -> Status | None:
 class _Path:
     """Where the method stands: a point, the old alpha and the window."""
 
-    def __init__(self, problem: LinearProblem) -> None:
-        self.objective = SmoothObjective(problem)
-        self.window = FIRST_WINDOW * problem.unit
-        middle = 0.5 * (problem.lower + problem.upper)
-        self._look_through(self.window, middle)
-        self.objective.move_to(np.zeros_like(self.objective.penalised))
+    def __init__(
+        self,
+        problem: LinearProblem,
+        window: float,
+        z: Vector | None = None,
+        old_alpha: Vector | None = None,
+    ) -> None:
+        self.objective = objective = SmoothObjective(problem)
+        self.window = window
+        objective.shape = loss_shape(problem, 1.0 / window)
+        objective.shift = 0.5 * (problem.lower + problem.upper) if old_alpha is None else old_alpha
+        objective.move_to(np.zeros_like(objective.penalised) if z is None else z)
 
-    def state(self) -> dict[str, object]:
-        """Return all that the next steps depend on."""
-        return {"z": self.objective.z, "old_alpha": self.objective.shift, "window": self.window}
-
-    def go_on_from(self, state: dict[str, object]) -> None:
-        """Stand where another path stood."""
-        self.window = float(state["window"])  # type: ignore[arg-type]
-        self._look_through(self.window, state["old_alpha"])  # type: ignore[arg-type]
-        self.objective.move_to(state["z"])  # type: ignore[arg-type]
+    def state(self) -> Json:
+        """Return all that the next steps depend on, as a new path takes it."""
+        return {"window": self.window, "z": self.objective.z, "old_alpha": self.objective.shift}
 
     def advance(self, tol: float) -> None:
         """Make one step of Newton's method; narrow the window if that settled it."""
@@ -101,10 +107,25 @@ class _Path:
             old_alpha = objective.alpha.copy()
             objective.reshape(loss_shape(objective.problem, 1.0 / self.window), old_alpha)
 
-    def _look_through(self, window: float, old_alpha: Vector) -> None:
-        """Take a window and an old alpha before the first move."""
-        self.objective.shape = loss_shape(self.objective.problem, 1.0 / window)
-        self.objective.shift = old_alpha
+    @property
+    def gap(self) -> float:
+        """The relative gap at the point."""
+        primal, dual = self.objective.primal, self.objective.dual
+        return (primal - dual) / max(abs(primal), abs(dual), 1e-300)
+
+
+def _started(problem: LinearProblem, seed: int) -> _Path:
+    """Return a path from the solution of a sample if there are very many rows, else from 0."""
+    window = FIRST_WINDOW * problem.unit
+    sample = Sample.to_start_from(problem, seed)
+    if sample is None:
+        return _Path(problem, window)
+    small = _Path(sample.problem(problem), window)
+    for _ in range(PATIENCE):
+        if abs(small.gap) <= STARTED:
+            break
+        small.advance(STARTED)
+    return _Path(problem, max(small.window, START_WINDOW * window), small.objective.z)
 
 
 AUGMENTED_LAGRANGIAN = Solver(

@@ -12,18 +12,35 @@ from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
 from hedgerow.solvers.interior_point import INTERIOR_POINT
+from hedgerow.solvers.iterative_scaling import ITERATIVE_SCALING
+from hedgerow.solvers.lbfgs import LBFGS
 from hedgerow.solvers.newton import NEWTON
+from hedgerow.solvers.pegasos import PEGASOS
 from hedgerow.solvers.plan import plan
 from hedgerow.solvers.settings import Progress, Settings
+from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
-    for solver in (INTERIOR_POINT, AUGMENTED_LAGRANGIAN, DUAL_COORDINATE_DESCENT, NEWTON)
+    for solver in (
+        INTERIOR_POINT,
+        AUGMENTED_LAGRANGIAN,
+        DUAL_COORDINATE_DESCENT,
+        NEWTON,
+        LBFGS,
+        CONJUGATE_GRADIENT,
+        GRADIENT_DESCENT,
+        ITERATIVE_SCALING,
+        PEGASOS,
+        SGD,
+    )
 }
 
 FAR = 1000.0
@@ -103,7 +120,7 @@ def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
         left -= tried[-1].n_iter
         if tried[-1].status not in ("max_iter", "stalled") or left <= 0:
             break
-    better = min(tried, key=lambda solution: solution.history[-1][1] - solution.history[-1][2])
+    better = min(tried, key=_gap_left)
     return replace(
         better,
         n_iter=sum(solution.n_iter for solution in tried),
@@ -111,6 +128,14 @@ def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
         status=tried[-1].status,
         history=tuple(point for solution in tried for point in solution.history),
     )
+
+
+def _gap_left(solution: Solution) -> float:
+    """Return the gap at the last check; a solver that was stopped before its first has not moved."""
+    if not solution.history:
+        return np.inf
+    _, primal, dual = solution.history[-1]
+    return primal - dual
 
 
 def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:

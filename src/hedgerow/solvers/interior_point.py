@@ -186,5 +186,4 @@ INTERIOR_POINT = Solver(
     name="interior_point",
     run=interior_point,
     losses=("hinge", "epsilon_insensitive"),
-    takes_pull=True,
 )

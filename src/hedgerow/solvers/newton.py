@@ -7,9 +7,12 @@ step then goes to the minimum along the way, or the model is only trusted within
 and shrinks with how well it foretold (trust region). Small problems are finished to the last bit
 (`finite_newton`).
 
+With many more rows than features the factorised matrix is estimated from a sample of the rows, as
+large as it has to be for every step to bring most of what the exact one would.
+
 Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
 Cost: 5 to 15 rounds, each one pass over the data and a factorisation (n d^2 over the rows that
-count), or two passes a step of conjugate gradients.
+count, or over a sample), or one pass a step of conjugate gradients.
 Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
 SVMs, JMLR 2005; Lin, Weng and Keerthi, Trust region Newton method for large-scale logistic
 regression, JMLR 2008; Steihaug, The conjugate gradient method and trust regions, SIAM J. Num. An. 1983.
@@ -17,18 +20,22 @@ regression, JMLR 2008; Steihaug, The conjugate gradient method and trust regions
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._parameters import one_of
+from hedgerow._state import Json
 from hedgerow.problems import Status, inner
 from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.finite_newton import finite_newton
 from hedgerow.solvers.ridge_system import factor
 from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.smooth_objective import SmoothObjective
+from hedgerow.solvers.smooth_objective import Sample, SmoothObjective
 from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.truncated_newton import Truncated, TrustRegion
 
 __all__ = ["NEWTON"]
 
@@ -36,136 +43,128 @@ Vector = NDArray[np.float64]
 
 DIRECT_UNKNOWNS = 1500
 """Unknowns up to which a factorisation is taken by itself."""
-FORCING = 0.1
-"""Share of the gradient that conjugate gradients may leave in the model, at most."""
-CG_STEPS = 250
+ROWS_PER_UNKNOWN = 50
+"""Size of the first sample that second derivatives are estimated from."""
+SLOW = 0.1
+"""Share of the last foretold decrease that the next one may keep before the sample grows."""
+STARTED = 1e-4
+"""A sample is solved when its next step would bring less than this share of the objective."""
 ROUNDING = 1e-15
 """Relative decrease of the objective that means nothing."""
 
 
+class _Steps(Protocol):
+    """A way to make steps."""
+
+    was_cut: bool
+
+    def advance(self) -> None:
+        """Make one step."""
+
+    def state(self) -> Json:
+        """Return all that the next steps depend on, but for the point."""
+
+    def go_on_from(self, state: Json) -> None:
+        """Go on from a state."""
+
+
 def newton(progress: Progress) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    system = _system(progress)
-    if system == "exact":
-        return finite_newton(progress)
     objective = SmoothObjective(progress.problem)
-    region = _Region(objective, progress.option("preconditioner") == "diagonal")
+    steps = _steps(progress, objective)
+    if steps is None:
+        return finite_newton(progress)
     left = progress.resume()
-    objective.move_to(np.zeros_like(objective.penalised) if left is None else left["z"])
-    region.radius = np.inf if left is None else left["radius"]
-    trusting = progress.option("step") == "trust_region"
+    if left is None:
+        objective.move_to(_start(objective, progress.settings.seed))
+    else:
+        objective.move_to(left["z"])
+        steps.go_on_from(left["steps"])
     while not objective.offer(progress) and progress.n_iter < progress.settings.max_iter:
-        progress.checkpoint(z=objective.z, radius=region.radius)
+        progress.checkpoint(z=objective.z, steps=steps.state)
         before = objective.value
-        if trusting:
-            region.advance()
-        else:
-            gradient = objective.gradient()
-            direction = (
-                _direct(objective, gradient) if system == "direct" else region.model(gradient)[0]
-            )
-            objective.step(direction, inner(gradient, direction))
+        steps.advance()
         progress.n_iter += 1
-        if before - objective.value <= ROUNDING * abs(before) and not region.was_cut:
+        if before - objective.value <= ROUNDING * abs(before) and not steps.was_cut:
             objective.offer(progress)
             return "stalled"
     return None
 
 
-def _system(progress: Progress) -> str:
-    """Return how the model is minimised: "exact", "direct" or "truncated"."""
-    system = progress.option("system")
+def _steps(progress: Progress, objective: SmoothObjective) -> _Steps | None:
+    """Return how steps are made; None if to the last bit."""
+    is_preconditioned = progress.option("preconditioner") == "diagonal"
     if progress.option("step") == "trust_region":
-        return "truncated"
-    if system != "auto":
-        return str(system)
+        return TrustRegion(objective, is_preconditioned)
     n_samples, n_features = progress.problem.shape
-    if is_cheap(progress.problem) or n_samples <= min(n_features, DIRECT_UNKNOWNS):
-        return "exact"
-    return "direct" if n_features <= DIRECT_UNKNOWNS else "truncated"
+    system = progress.option("system")
+    if system == "auto":
+        system = "direct" if n_features <= DIRECT_UNKNOWNS else "truncated"
+        if is_cheap(progress.problem) or n_samples <= min(n_features, DIRECT_UNKNOWNS):
+            system = "exact"
+    if system == "exact":
+        return None
+    if system == "direct":
+        return _Direct(objective, progress.settings.seed)
+    return Truncated(objective, is_preconditioned)
 
 
-def _direct(objective: SmoothObjective, gradient: Vector) -> Vector:
-    """Return the minimum of the model by a factorisation."""
-    lower = factor(objective.hessian(), objective.problem.n_threads)
-    return -_core.cholesky_solve(lower, gradient)
+def _start(objective: SmoothObjective, seed: int) -> Vector:
+    """Return the solution of a sample of the rows if there are very many, else 0."""
+    sample = Sample.to_start_from(objective.problem, seed)
+    if sample is None:
+        return np.zeros_like(objective.penalised)
+    small = SmoothObjective(sample.problem(objective.problem))
+    small.move_to(np.zeros_like(small.penalised))
+    steps = _Direct(small, seed)
+    while steps.foretold > STARTED * abs(small.value):
+        steps.advance()
+    return small.z
 
 
-class _Region:
-    """The quadratic model, minimised by conjugate gradients within a radius."""
+class _Direct:
+    """Steps by a factorisation of second derivatives, of all rows or of a sample."""
 
-    def __init__(self, objective: SmoothObjective, is_preconditioned: bool) -> None:
+    def __init__(self, objective: SmoothObjective, seed: int) -> None:
         self.objective = objective
-        self.is_preconditioned = is_preconditioned
-        self.radius = np.inf
+        self.seed = seed
+        n_samples, unknowns = objective.problem.shape[0], len(objective.penalised)
+        self.every = max(1, n_samples // (ROWS_PER_UNKNOWN * unknowns))
+        self.foretold = np.inf
         self.was_cut = False
 
+    def state(self) -> Json:
+        """Return how thin the sample is, and what the last step promised."""
+        return {"every": self.every, "foretold": self.foretold}
+
+    def go_on_from(self, state: Json) -> None:
+        """Go on from a state."""
+        self.every, self.foretold = state["every"], state["foretold"]
+
     def advance(self) -> None:
-        """Make a step if it brings what the model foretold, and change the radius accordingly."""
+        """Move by the minimum of the model."""
         objective = self.objective
-        gradient, before = objective.gradient(), objective.value
-        step, product, size = self.model(gradient)
-        foretold = -(inner(gradient, step) + 0.5 * inner(step, product))
-        start = objective.z
-        objective.move_to(start + step)
-        kept = (before - objective.value) / foretold if foretold > 0.0 else 0.0
-        self.was_cut = kept < 1e-4
+        gradient = objective.gradient()
+        lower = factor(objective.hessian(self._sample()), objective.problem.n_threads)
+        direction = -_core.cholesky_solve(lower, gradient)
+        foretold = -inner(gradient, direction)
+        objective.step(direction, -foretold)
+        self.was_cut = self.every > 1 and foretold > SLOW * self.foretold
         if self.was_cut:
-            objective.return_to(start)
-        if kept < 0.25:
-            self.radius = 0.25 * size
-        elif kept > 0.75 and size > 0.9 * self.radius:
-            self.radius = 4.0 * self.radius
+            self.every = max(1, self.every // 4)
+        self.foretold = foretold
 
-    def model(self, gradient: Vector) -> tuple[Vector, Vector, float]:
-        """Return the step that conjugate gradients find, its product with the model, and its size."""
-        scale = self._scale()
-        norm = np.sqrt(inner(gradient, scale * gradient))
-        enough = norm * min(FORCING, np.sqrt(norm / (1.0 + abs(self.objective.value))))
-        step, product = np.zeros_like(gradient), np.zeros_like(gradient)
-        left = -gradient
-        direction = scale * left
-        power = inner(left, direction)
-        for _ in range(CG_STEPS):
-            bent = self.objective.hessian_times(direction)
-            length = power / inner(direction, bent)
-            ahead = step + length * direction
-            if _size(ahead, scale) >= self.radius:
-                length = _to_the_edge(step, direction, scale, self.radius)
-                return step + length * direction, product + length * bent, self.radius
-            step, product = ahead, product + length * bent
-            left = left - length * bent
-            scaled = scale * left
-            power, before = inner(left, scaled), power
-            if np.sqrt(power) <= enough:
-                break
-            direction = scaled + power / before * direction
-        return step, product, _size(step, scale)
-
-    def _scale(self) -> Vector:
-        """Return the inverse of the diagonal of the model, or ones."""
-        if not self.is_preconditioned:
-            return np.ones_like(self.objective.penalised)
-        return 1.0 / self.objective.hessian_diagonal()
-
-
-def _size(step: Vector, scale: Vector) -> float:
-    """Return the length of a step in the units of the preconditioner."""
-    return float(np.sqrt(inner(step, step / scale)))
-
-
-def _to_the_edge(step: Vector, direction: Vector, scale: Vector, radius: float) -> float:
-    """Return how far to go along the direction to the edge of the region."""
-    a, b = inner(direction, direction / scale), inner(step, direction / scale)
-    c = inner(step, step / scale) - radius**2
-    return float((-b + np.sqrt(b * b - a * c)) / a)
+    def _sample(self) -> Sample | None:
+        """Return the rows that second derivatives are estimated from; None for all."""
+        if self.every == 1:
+            return None
+        return Sample.draw(self.objective.problem.shape[0], self.every, self.seed)
 
 
 NEWTON = Solver(
     name="newton",
     run=newton,
     losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
-    takes_pull=True,
     options={
         "system": Option(
             "auto",

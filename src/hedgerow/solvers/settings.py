@@ -102,6 +102,11 @@ class Progress:
         if objective <= self.primal + ROUNDING * abs(objective):
             self.primal, self.w, self.intercept = objective, w.copy(), b
 
+    def replace_primal(self, w: Vector, b: float) -> None:
+        """Take in a primal point even if it is worse: for solvers that define what they return."""
+        self.primal = np.inf
+        self.offer_primal(w, b)
+
     def offer_dual(self, alpha: Vector, objective: float | None = None) -> None:
         """Take in a dual point after making it feasible, or one that is, with its objective."""
         if objective is not None:
@@ -128,6 +133,13 @@ class Progress:
         if not self.is_solved:
             self.monitor.check()
         return self.is_solved
+
+    def has_stalled(self, rounds: int) -> bool:
+        """Say whether so many measurements brought nothing that float64 can show."""
+        if len(self.history) < rounds:
+            return False
+        (_, primal_then, dual_then), (_, primal, dual) = self.history[-rounds], self.history[-1]
+        return (primal_then - primal) + (dual - dual_then) <= ROUNDING * abs(primal)
 
     def checkpoint(self, **state: Json | Callable[[], Json]) -> None:
         """Leave where the solver stands, all that its next rounds depend on; callables are called."""

@@ -11,15 +11,19 @@ At every point the true losses and their duals are at hand too: a gap costs noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import generator_of
+from hedgerow._rows import rows_of
 from hedgerow.losses import ClippedLoss
 from hedgerow.problems import LinearProblem, inner
 from hedgerow.solvers.settings import Progress
 
-__all__ = ["SmoothObjective", "loss_shape"]
+__all__ = ["Sample", "SmoothObjective", "loss_shape"]
 
 Vector = NDArray[np.float64]
 
@@ -30,6 +34,12 @@ GOOD_ENOUGH = 0.1
 TRIALS = 30
 ROUNDING = 1e-13
 """Relative change of an objective that means nothing."""
+STARTING_ROWS = 50
+"""Rows a feature that a sample to start from has."""
+FEWEST_ROWS = 1000
+"""Rows that it has at least."""
+WORTH_A_START = 4
+"""How many rows each row of it must stand for to save work."""
 PROMISING = 3.0
 """A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
 
@@ -42,6 +52,44 @@ def loss_shape(problem: LinearProblem, steepness: float = 2.0) -> _core.LossShap
     if loss.is_two_sided:
         return _core.LossShape.two_sided(loss.epsilon, steepness, not loss.is_smooth)
     return _core.LossShape.one_sided(steepness, not loss.is_smooth)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One row drawn from every so many neighbours."""
+
+    rows: NDArray[np.int64]
+    every: int
+
+    @classmethod
+    def draw(cls, n_rows: int, every: int, seed: int) -> Sample:
+        """Draw a row from each stretch of `every` rows."""
+        begins = np.arange(0, n_rows - every + 1, every)
+        return cls(begins + generator_of(seed).integers(every, size=len(begins)), every)
+
+    @classmethod
+    def to_start_from(cls, problem: LinearProblem, seed: int) -> Sample | None:
+        """Draw a sample worth solving first; None if there are too few rows for that."""
+        n_rows, n_columns = problem.shape
+        every = min(n_rows // (STARTING_ROWS * (n_columns + 1)), n_rows // FEWEST_ROWS)
+        return None if every < WORTH_A_START else cls.draw(n_rows, every, seed)
+
+    def problem(self, whole: LinearProblem) -> LinearProblem:
+        """Return the problem of the sample's rows, each of which stands for its neighbours."""
+        targets = None if whole.targets is None else whole.targets[self.rows]
+        return replace(
+            whole,
+            matrix=rows_of(whole.matrix, self.rows),
+            y=whole.y[self.rows],
+            weight=self.every * whole.weight[self.rows],
+            targets=targets,
+        )
+
+    def of(self, values: Vector) -> Vector:
+        """Return the values of the sample, which stand for those of all, and 0 elsewhere."""
+        thin = np.zeros_like(values)
+        thin[self.rows] = self.every * values[self.rows]
+        return thin
 
 
 class SmoothObjective:
@@ -133,10 +181,11 @@ class SmoothObjective:
             pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
         return self.penalised * self.z - pull
 
-    def hessian(self) -> Vector:
-        """Return the second derivatives as a matrix."""
+    def hessian(self, sample: Sample | None = None) -> Vector:
+        """Return the second derivatives as a matrix, or an estimate from a sample of the rows."""
         problem = self.problem
-        matrix = _core.gram(problem.matrix, self.bend, self.constant, problem.n_threads)
+        bend = self.bend if sample is None else sample.of(self.bend)
+        matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
         diagonal = matrix.diagonal() + self.penalised
         diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
         np.fill_diagonal(matrix, diagonal)

@@ -38,10 +38,10 @@ class Solver:
         The algorithm.
     losses, penalties, intercepts : tuple of str
         What it can take.
-    takes_pull : bool
-        Whether the intercept may have a price, as in one-class machines.
     is_exact : bool
         Whether it reaches any tolerance; others stop somewhere and say how far off.
+    takes_pull : bool
+        Whether it can take an intercept that has a price, as one-class machines have.
     options : mapping of str to Option
         What may be set by ``solver_options``.
     """
@@ -51,8 +51,8 @@ class Solver:
     losses: tuple[str, ...]
     penalties: tuple[str, ...] = ("l2",)
     intercepts: tuple[Intercept, ...] = ("free", "penalized", "none")
-    takes_pull: bool = False
     is_exact: bool = True
+    takes_pull: bool = True
     options: Mapping[str, Option] = field(default_factory=dict)
 
     def what_it_lacks(self, problem: LinearProblem) -> str | None:

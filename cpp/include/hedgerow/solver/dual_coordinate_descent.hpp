@@ -85,14 +85,16 @@ class DualCoordinateDescent {
     double excess;
     std::int64_t n_swept;
     bool multiplier_due;
+    double shrink_above;
+    double shrink_below;
   };
 
   /// The matrix is viewed, not copied: its arrays must outlive this object.
   DualCoordinateDescent(const Matrix& matrix, const Problem& problem, const Options& options);
 
   /// Makes up to n_sweeps sweeps, fewer if one that visits all rows finds no violation above
-  /// `tolerance`. The order of sweep t, counted over all runs, comes from the random stream
-  /// (seed, t).
+  /// `tolerance`. The first sees all rows, and shrinks them by what the last of the run before
+  /// found. The order of sweep t, counted over all runs, comes from the random stream (seed, t).
   Report run(std::int64_t n_sweeps, double tolerance);
 
   /// Starts from a given alpha, in the domains of the conjugates; shift is kept.
@@ -109,6 +111,7 @@ class DualCoordinateDescent {
 
  private:
   void activate_all();
+  void shrink_none();
   void drop_shrunk();
   void arrange(RowOrder order);
   double sweep(RowOrder order);
@@ -132,8 +135,8 @@ class DualCoordinateDescent {
   std::vector<std::int64_t> order_;      ///< the visits of one sweep
   std::vector<std::uint8_t> is_active_;  ///< per row
   bool all_active_ = false;
-  double shrink_above_ = 0.0;
-  double shrink_below_ = 0.0;
+  double shrink_above_;  ///< the steepest slopes of the last sweep, as in DualSweep
+  double shrink_below_;
 };
 
 }  // namespace hedgerow
