@@ -122,6 +122,18 @@ class LinearProblem:
         return self.intercept_scaling**2 if self.intercept == "penalized" else 0.0
 
     @cached_property
+    def unit(self) -> float:
+        """The size that scores and residuals are of: 1, the spread of the targets, or w times a row."""
+        if self.pull:
+            norms = _core.row_sq_norms(self.matrix, self.n_threads)
+            return abs(self.pull) * float(np.mean(norms)) or 1.0
+        if not self.loss.is_two_sided:
+            return 1.0
+        target = self.target[self.weight > 0]
+        middle = float(np.median(target)) if self.intercept == "free" else 0.0
+        return float(np.mean(np.abs(target - middle))) or 1.0
+
+    @cached_property
     def least_scale(self) -> float:
         """The least size of the objective that gaps are measured by.
 

@@ -16,7 +16,9 @@ import hedgerow as package
 from hedgerow import (
     AveragedPerceptron,
     KernelPerceptron,
+    LinearOneClassSVM,
     LinearSVC,
+    LinearSVR,
     Perceptron,
     TableClassifier,
     TableEncoder,
@@ -28,7 +30,9 @@ from hedgerow.persist import load, save
 ESTIMATORS = [
     AveragedPerceptron,
     KernelPerceptron,
+    LinearOneClassSVM,
     LinearSVC,
+    LinearSVR,
     Perceptron,
     TableClassifier,
     TableEncoder,
@@ -130,6 +134,26 @@ def test_every_public_estimator_is_among_those_described() -> None:
         if isinstance(value, type) and issubclass(value, BaseEstimator)
     }
     assert estimators == {kind.__name__ for kind in ESTIMATORS}
+
+
+def test_a_regressor_tells_what_raises_its_prediction(hedgerow, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": [0.0, 1.0, 2.0, 3.0], "age": [1.0, 0.0, 1.0, 0.0]})
+    save(LinearSVR(C=5.0).fit(frame, [1.0, 3.0, 5.0, 7.0]), tmp_path / "m.hedge")
+    outcome = hedgerow("describe", tmp_path / "m.hedge")
+    told = words(outcome.out)
+    assert sections(outcome.out) == ["Model", "Settings", "Columns", "Weights", "Fit", "Proof"]
+    assert "2 coefficients; above 0 raises the prediction, below 0 lowers it:" in told
+    assert "wide" not in told
+    weights = hedgerow("describe", tmp_path / "m.hedge", "--json").json["weights"]
+    assert [weight["label"] for weight in weights["strongest"]] == [None, None]
+
+
+def test_a_one_class_machine_tells_what_speaks_for_its_rows(hedgerow, tmp_path: Path) -> None:
+    save(LinearOneClassSVM(nu=0.25).fit([[2, 0], [0, 2], [3, 3], [4, 3]]), tmp_path / "m.hedge")
+    told = words(hedgerow("describe", tmp_path / "m.hedge").out)
+    assert "2 coefficients; above 0 speaks for 1, below 0 against:" in told
+    assert "Intercept -2." in told
+    assert "wide" not in told
 
 
 def test_a_perceptron_tells_its_mistakes_and_passes(hedgerow, tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgerow import (
     AveragedPerceptron,
     KernelPerceptron,
+    LinearOneClassSVM,
     LinearSVC,
+    LinearSVR,
     Perceptron,
     TableClassifier,
     TableEncoder,
@@ -206,3 +208,43 @@ def test_files_without_a_fitted_classifier_are_refused_by_name(
     )
     save(LinearSVC(), tmp_path / "u.hedge")
     assert "a LinearSVC that is not fitted" in hedgerow(verb, tmp_path / "u.hedge", numbers).err
+
+
+@pytest.mark.parametrize("kind", [LinearSVR, LinearOneClassSVM])
+def test_what_is_no_classifier_is_not_evaluated_nor_trained_on_labels(
+    hedgerow, numbers: Path, tmp_path: Path, kind: type
+) -> None:
+    frame, y = points()
+    save(kind().fit(frame, np.arange(len(y))), tmp_path / "m.hedge")
+    refusal = f"holds a {kind.__name__}, which is no classifier"
+    assert refusal in hedgerow("evaluate", tmp_path / "m.hedge", numbers).err
+    trained = hedgerow("train", numbers, "--load", tmp_path / "m.hedge", "--save", "n.hedge")
+    assert refusal in trained.err
+
+
+def test_a_regressor_predicts_values(hedgerow, numbers: Path, tmp_path: Path) -> None:
+    frame, y = points()
+    model = LinearSVR().fit(frame, np.arange(len(y)))
+    save(model, tmp_path / "m.hedge")
+    outcome = hedgerow("predict", tmp_path / "m.hedge", numbers)
+    assert outcome.code == 0
+    assert [float(line) for line in outcome.out.split()] == model.predict(frame).tolist()
+    found = hedgerow("predict", tmp_path / "m.hedge", numbers, "--json").json
+    assert found["values"] == model.predict(frame).tolist()
+    assert found["accuracy"] is None
+    written = hedgerow("predict", tmp_path / "m.hedge", numbers, "--output", "v.txt")
+    assert f"Wrote {len(y)} values to v.txt." in written.err
+    assert "gives no scores" in hedgerow("predict", tmp_path / "m.hedge", numbers, "--scores").err
+
+
+def test_a_one_class_machine_predicts_inside_and_outside(
+    hedgerow, numbers: Path, tmp_path: Path
+) -> None:
+    frame, _ = points()
+    model = LinearOneClassSVM(nu=0.3).fit(frame)
+    save(model, tmp_path / "m.hedge")
+    outcome = hedgerow("predict", tmp_path / "m.hedge", numbers)
+    assert [int(line) for line in outcome.out.split()] == model.predict(frame).tolist()
+    scored = hedgerow("predict", tmp_path / "m.hedge", numbers, "--scores").out.splitlines()
+    assert scored[0] == "label,score"
+    assert float(scored[1].split(",")[1]) == model.decision_function(frame)[0]

@@ -1,9 +1,10 @@
 """Write the model files of this version: ``python -m tests.models.write``.
 
 Each release keeps a folder here with one small file for every public estimator, and
-``expected.json`` with inputs and what the models make of them. A folder that exists is never
-written again: what an earlier version wrote is what later ones must be able to load. ``format-1``
-is what the code before the first release wrote.
+``expected.json`` with inputs and what the models make of them. A file that exists is never
+written again: what an earlier version wrote is what later ones must be able to load. A class that is
+new adds its file to the folder of the version that is to be released. ``format-1`` is what the
+code before the first release wrote.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from sklearn.linear_model import LogisticRegression
 import hedgerow
 
 HERE = Path(__file__).parent
-METHODS = ("predict", "decision_function", "transform")
+METHODS = ("predict", "decision_function", "score_samples", "transform")
 
 POINTS = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 2.0], [4.0, 3.5], [5.0, 1.0], [6.0, 6.0]]
 TWO = ["no", "no", "no", "yes", "yes", "yes", "yes"]
 THREE = [0, 0, 1, 2, 2, 1, 2]
+VALUES = [1.0, 2.5, 2.0, 4.0, 5.5, 5.0, 9.0]
 NEW_POINTS = [[0.5, 0.5], [2.5, 1.5], [5.5, 4.0], [3.0, -1.0]]
 TABLE = {"size": [1.0, 2.0, None, 9.0, 7.5], "colour": ["red", None, "blau", "grün", "red"]}
 KINDS = ["small", "small", "large", "large", "large"]
@@ -44,6 +46,8 @@ def on_table(model: Any) -> tuple[Any, Any]:
 MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "LinearSVC": lambda: on_points(hedgerow.LinearSVC(C=0.5, loss="hinge"), TWO),
     "LinearSVC-three": lambda: on_points(hedgerow.LinearSVC(), THREE),
+    "LinearSVR": lambda: on_points(hedgerow.LinearSVR(C=0.5, epsilon=0.25), VALUES),
+    "LinearOneClassSVM": lambda: on_points(hedgerow.LinearOneClassSVM(nu=0.3), VALUES),
     "Perceptron": lambda: on_points(hedgerow.Perceptron(), TWO),
     "AveragedPerceptron": lambda: on_points(hedgerow.AveragedPerceptron(tol=None), TWO),
     "VotedPerceptron": lambda: on_points(hedgerow.VotedPerceptron(max_iter=99, tol=None), TWO),
@@ -60,20 +64,26 @@ def answers(model: Any, inputs: Any) -> dict[str, Any]:
     return {name: getattr(model, name)(inputs).tolist() for name in methods}
 
 
+def missing(folder: Path) -> list[str]:
+    """Return the names of the models that a folder has no file of."""
+    return [name for name in MODELS if not (folder / f"{name}.hedge").exists()]
+
+
 def write(folder: Path) -> None:
-    """Write every model and what is expected of it into a new folder."""
-    folder.mkdir(parents=True, exist_ok=False)
-    expected = {}
-    for name, make in MODELS.items():
-        model, inputs = make()
+    """Write every model that the folder lacks, and what is expected of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record = folder / "expected.json"
+    expected = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    for name in missing(folder):
+        model, inputs = MODELS[name]()
         hedgerow.save(model, folder / f"{name}.hedge")
         expected[name] = {"inputs": inputs, **answers(model, inputs)}
     text = json.dumps(expected, indent=1, ensure_ascii=False)
-    (folder / "expected.json").write_text(text + "\n", encoding="utf-8")
+    record.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     target = HERE / hedgerow.__version__
-    if target.exists():
-        sys.exit(f"{target} exists: files of a version are written once; raise the version first")
+    if not missing(target):
+        sys.exit(f"{target} is complete: files are written once; raise the version first")
     write(target)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from hedgerow import (
     AveragedPerceptron,
     KernelPerceptron,
+    LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
     Perceptron,
@@ -30,7 +31,7 @@ from hedgerow.errors import ParameterError
 sklearn_callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
 
 PERCEPTRONS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron]
-MACHINES = [LinearSVC, LinearSVR]
+MACHINES = [LinearSVC, LinearSVR, LinearOneClassSVM]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -173,7 +174,7 @@ def test_at_every_step_there_is_a_model_that_predicts(perceptron):
 def test_at_every_step_there_is_a_machine_that_predicts(machine):
     X, y = noise()
     recorder = Recorder()
-    model = machine().set_callbacks(recorder).fit(X, y)
+    model = machine().set_callbacks(recorder).fit(X + 1.0, y)
     *steps, last = recorder.fitted
     assert len(steps) > 1
     assert all(np.isfinite(step.predict(X)).all() for step in steps)

@@ -91,6 +91,47 @@ def test_a_primal_below_the_dual_is_no_proof():
     assert not Certificate(1.0, 1.1, 0.0, "relative_gap", 1e-4, "optimal").is_certified
 
 
+def one_class(X, nu=0.3):
+    n = len(X)
+    return LinearProblem(
+        matrix_of(X),
+        np.ones(n),
+        np.full(n, 1 / (nu * n)),
+        LOSSES["hinge"],
+        targets=np.zeros(n),
+        pull=1.0,
+    )
+
+
+def test_where_the_optimum_is_zero_the_gap_is_held_against_a_stated_scale():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    problem = one_class(X - X.mean(axis=0))
+    certificate = certify(problem, solve(problem, Settings()), 1e-4)
+    longest = max(np.sum((X - X.mean(axis=0)) ** 2, axis=1))
+    assert_allclose(certificate.least_scale, 5e-13 * longest, rtol=1e-12)
+    assert max(abs(certificate.primal), abs(certificate.dual)) < certificate.least_scale
+    assert certificate.is_certified
+    # Without the scale, rounding would be all there is to compare.
+    bare = replace(certificate, least_scale=0.0)
+    assert bare.relative_gap >= 0.5 or bare.gap == 0.0
+
+
+def test_the_stated_scale_does_not_hide_a_gap():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    problem = one_class(X - X.mean(axis=0))
+    solution = solve(problem, Settings())
+    tilted = replace(solution, w=np.full(3, 1e-4))
+    assert not certify(problem, tilted, 1e-4).is_certified
+    uneven = replace(solution, alpha=np.where(X[:, 0] > 0, 1.0, 0.0))
+    assert not certify(problem, uneven, 1e-4).is_certified
+
+
+def test_the_scale_is_zero_where_there_is_no_pull():
+    _, _, _, problem = make("hinge", "free")
+    assert problem.least_scale == 0.0
+    assert Certificate(0.0, 0.0, 0.0, "relative_gap", 1e-4, "optimal").relative_gap == 0.0
+
+
 def test_it_reads_as_one_paragraph():
     good = Certificate(12.5, 12.4999, 2e-5, "relative_gap", 1e-4, "optimal")
     assert str(good) == (

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from hedgerow import LinearSVC, NotCertifiedWarning
+from hedgerow._parameters import one_of
 from hedgerow.solvers import choose
+from hedgerow.solvers.solver import Solver
 
 
 def overlapping(n=200, d=6, seed=0):
@@ -56,6 +58,22 @@ def test_a_second_order_solver_stopped_by_max_iter_says_so(loss, solver):
         model = LinearSVC(loss=loss, solver=solver, max_iter=1).fit(X, y)
     assert (model.n_iter_, model.status_) == (1, "max_iter")
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_of_an_approximate_solver_the_warning_names_exact_ones(monkeypatch):
+    def give_up(progress):
+        return "approximate"
+
+    rough = Solver(name="rough", run=give_up, losses=("hinge",), is_exact=False)
+    monkeypatch.setitem(choose.SOLVERS, "rough", rough)
+    monkeypatch.setattr(LinearSVC, "_rules", LinearSVC._rules | {"solver": one_of("rough")})
+    X, y = overlapping()
+    with pytest.warns(NotCertifiedWarning, match="'auto' or an exact one, .*'interior_point'") as w:
+        model = LinearSVC(loss="hinge", solver="rough").fit(X, y)
+    assert model.status_ == "approximate"
+    assert "max_iter" not in str(w[0].message)
+    assert "'rough'" not in str(w[0].message)
+    assert "'newton'" not in str(w[0].message)
 
 
 @pytest.mark.parametrize("intercept", ["free", "penalized"])

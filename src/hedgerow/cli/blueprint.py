@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from hedgerow.auto import TableClassifier
 from hedgerow.errors import ParameterError
@@ -77,7 +77,7 @@ def blueprint_of(path: str) -> Blueprint:
     A classifier that is none for tables took numbers as they are, and so its scale is None.
     """
     model = load(path)
-    if not hasattr(model, "predict"):
+    if not is_classifier(model):
         msg = f"{path} holds a {type(model).__name__}, which is no classifier; give one to --load"
         raise ParameterError(msg)
     if not isinstance(model, TableClassifier):

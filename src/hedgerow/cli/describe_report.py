@@ -130,6 +130,8 @@ def _weights_title(weights: Weights) -> str:
     )
     if weights.n_planes > 1:
         return f"{shown}{zero}; above 0 speaks for the class beside it, below 0 against:"
+    if weights.strongest[0].label is None:
+        return f"{shown}{zero}; above 0 raises the prediction, below 0 lowers it:"
     return f"{shown}{zero}; above 0 speaks for {weights.strongest[0].label!r}, below 0 against:"
 
 

@@ -116,10 +116,10 @@ def evaluate(
     model, table = model_and_table(files, load)
 
     from hedgerow.cli.labelled_rows import read_labelled_rows
-    from hedgerow.cli.loaded_model import load_model
+    from hedgerow.cli.loaded_model import load_classifier
     from hedgerow.cli.verdict import Verdict
 
-    models = [load_model(path) for path in (model, against) if path is not None]
+    models = [load_classifier(path) for path in (model, against) if path is not None]
     labels = {"strata": strata, "groups": groups}
     rows = read_labelled_rows(models, table, target, file_format, labels)
     found, warned = _judge(rows, settings)

@@ -1,7 +1,7 @@
 """A model from a file, asked about tables: of any class, whether it was made for tables or not.
 
-A :class:`TableClassifier` encodes a table by itself. Every other classifier takes numbers: columns go
-to it by name if it was fitted on names, else in their order.
+A :class:`TableClassifier` encodes a table by itself. Every other model takes numbers: columns go to it
+by name if it was fitted on names, else in their order.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,15 @@ from hedgerow.errors import DataError, ParameterError
 from hedgerow.io import Table, read_table
 from hedgerow.persist import load
 
-__all__ = ["BoundModel", "LoadedModel", "Reading", "is_fitted", "is_known", "load_model"]
+__all__ = [
+    "BoundModel",
+    "LoadedModel",
+    "Reading",
+    "is_fitted",
+    "is_known",
+    "load_classifier",
+    "load_model",
+]
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A fitted classifier that takes numbers, and the file it came from."""
+    """A fitted model that takes numbers, and the file it came from."""
 
     path: str
     estimator: Any
@@ -59,6 +68,11 @@ class LoadedModel:
     def target(self) -> str | int | None:
         """The column that the model predicts, if it knows that."""
         return getattr(self.estimator, "target_", None)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The labels that a classifier can give."""
+        return getattr(self.estimator, "classes_", None)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -70,7 +84,8 @@ class LoadedModel:
         """Return how to read a table for this model; only a target that is given must be there."""
         column = self.target if target is None else target
         texts = set(self._text_columns())
-        if isinstance(column, str) and self.estimator.classes_.dtype.kind in "OU":
+        holds_text = self.classes is not None and self.classes.dtype.kind in "OU"
+        if isinstance(column, str) and holds_text:
             texts.add(column)
         n_features, required = self.estimator.n_features_in_, target is not None
         return Reading(path, column, file_format, n_features, frozenset(texts), required)
@@ -164,7 +179,7 @@ class BoundModel:
 
 
 def load_model(path: str) -> LoadedModel:
-    """Return the model in a file, which must be a fitted classifier."""
+    """Return the model in a file, which must be fitted and predict something."""
     estimator = load(path)
     kind = type(estimator).__name__
     if not hasattr(estimator, "predict"):
@@ -174,6 +189,15 @@ def load_model(path: str) -> LoadedModel:
         raise ParameterError(msg)
     made_for_tables = isinstance(estimator, TableClassifier)
     return (_LoadedTableClassifier if made_for_tables else LoadedModel)(path, estimator)
+
+
+def load_classifier(path: str) -> LoadedModel:
+    """Return the model in a file, which must be a fitted classifier."""
+    model = load_model(path)
+    if not is_classifier(model.estimator):
+        kind = type(model.estimator).__name__
+        raise ParameterError(f"{path} holds a {kind}, which is no classifier; give one")
+    return model
 
 
 def is_fitted(estimator: Any) -> bool:

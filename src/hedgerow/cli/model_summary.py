@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
@@ -33,7 +34,7 @@ class Weight:
     column : str
         What it is multiplied with; text gives ``column=value``.
     label : object
-        The class for which it speaks if it is positive.
+        The class for which it speaks if it is positive; None in a regressor.
     value : float
         The coefficient.
     """
@@ -54,7 +55,7 @@ class Weights:
     n_all, n_zero : int
         How many there are, and how many are zero.
     n_planes : int
-        One for two classes, else one a class.
+        One a class if there are more than two, else one.
     intercepts : tuple of float
         One a plane.
     width : float or None
@@ -266,7 +267,7 @@ _TRAINING: dict[str, Callable[[Any], str]] = {
 def _weights(model: Any, learner: Any, n_weights: int) -> Weights:
     coef = np.atleast_2d(learner.coef_)
     n_planes = len(coef)
-    labels = learner.classes_[1:].tolist() if n_planes == 1 else learner.classes_.tolist()
+    labels = _plane_labels(learner, n_planes)
     names = _weight_names(model, coef.shape[1])
     order = np.argsort(-np.abs(coef), axis=None, kind="stable")[:n_weights]
     places = [divmod(int(place), coef.shape[1]) for place in order]
@@ -277,8 +278,21 @@ def _weights(model: Any, learner: Any, n_weights: int) -> Weights:
         n_zero=int(np.count_nonzero(coef == 0)),
         n_planes=n_planes,
         intercepts=tuple(np.ravel(learner.intercept_).tolist()),
-        width=2 / norm if hasattr(learner, "certificate_") and n_planes == 1 and norm else None,
+        width=2 / norm if _has_width(learner) and n_planes == 1 and norm else None,
     )
+
+
+def _plane_labels(learner: Any, n_planes: int) -> list[Any]:
+    """Return what each plane speaks for: a class, 1 for what is no outlier, None for a value."""
+    if not hasattr(learner, "classes_"):
+        return [None if is_regressor(learner) else 1]
+    classes: list[Any] = learner.classes_.tolist()
+    return classes[1:] if n_planes == 1 else classes
+
+
+def _has_width(learner: Any) -> bool:
+    """Say whether the planes of score 1 and -1 mean something: in a support vector classifier."""
+    return hasattr(learner, "certificate_") and hasattr(learner, "classes_")
 
 
 def _weight_names(model: Any, n_weights: int) -> list[str]:

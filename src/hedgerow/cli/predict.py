@@ -59,7 +59,7 @@ def predict(
     file_format: str,
     as_json: bool,
 ) -> None:
-    """Predict the label of every row, one a line.
+    """Predict the label of every row, or its value, one a line.
 
     MODEL was saved by hedgerow auto or train, or from Python; TABLE has the same columns, in any
     order, - is standard input. If it has the target too, the accuracy is told on standard error.
@@ -69,41 +69,48 @@ def predict(
     from hedgerow.auto.columns import as_columns
     from hedgerow.cli.console import note, write_json
     from hedgerow.cli.loaded_model import load_model
+    from hedgerow.cli.words import count
 
     loaded = load_model(model)
     data = loaded.reading(table, target, file_format).read()
     columns = as_columns(data)
-    rows, classifier = loaded.inputs(columns), loaded.estimator
+    rows, what = loaded.inputs(columns), _what_is_predicted(loaded.estimator)
     notes = [*data.notes, *loaded.notes(columns)]
-    labels = classifier.predict(rows)
+    labels = loaded.estimator.predict(rows)
     values = loaded.scores(rows) if scores else None
-    accuracy = _accuracy(labels, data.y, classifier.classes_)
-    lines = _lines(labels, values, classifier.classes_)
+    accuracy = _accuracy(labels, data.y, loaded.classes)
+    lines = _lines(labels, values, loaded.classes)
     if output is not None or not as_json:
         _write(lines, output)
     if as_json:
-        result = _result(labels, values) if output is None else {"output": output}
+        result = _result(what, labels, values) if output is None else {"output": output}
         figures = None if accuracy is None else vars(accuracy)
         write_json({"model": model, "table": table, "notes": notes, "accuracy": figures} | result)
         return
-    for sentence in [*notes, *_closing_words(accuracy, len(labels), output)]:
+    for sentence in [*notes, *_closing_words(accuracy, count(len(labels), what), output)]:
         note(sentence)
 
 
+def _what_is_predicted(estimator: Any) -> str:
+    from sklearn.base import is_regressor
+
+    return "value" if is_regressor(estimator) else "label"
+
+
 def _accuracy(
-    labels: NDArray[Any], y: NDArray[Any] | None, classes: NDArray[Any]
+    labels: NDArray[Any], y: NDArray[Any] | None, classes: NDArray[Any] | None
 ) -> Interval | None:
     """Return the accuracy if the table has labels that the model could give at all."""
     from hedgerow.cli.loaded_model import is_known
     from hedgerow.resampling import accuracy_interval
 
-    if y is None or not is_known(y, classes).any():
+    if y is None or classes is None or not is_known(y, classes).any():
         return None
     return accuracy_interval(labels == y, seed=0)
 
 
 def _lines(
-    labels: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any]
+    labels: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any] | None
 ) -> Iterable[str]:
     """Yield what is written: labels, or CSV with a header."""
     import csv
@@ -112,10 +119,12 @@ def _lines(
     if scores is None:
         yield from (f"{label}\n" for label in labels.tolist())
         return
-    many = scores.ndim == 2
+    names = ["score"]
+    if classes is not None and scores.ndim == 2:
+        names = [f"score_{label}" for label in classes]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["label", *([f"score_{c}" for c in classes] if many else ["score"])])
+    writer.writerow(["label", *names])
     for label, row in zip(labels.tolist(), scores.reshape(len(labels), -1).tolist(), strict=True):
         writer.writerow([label, *row])
     yield buffer.getvalue()
@@ -131,15 +140,15 @@ def _write(lines: Iterable[str], output: str | None) -> None:
         stream.writelines(line.encode() for line in lines)
 
 
-def _result(labels: NDArray[Any], scores: NDArray[Any] | None) -> dict[str, Any]:
-    result = {"labels": labels.tolist()}
+def _result(what: str, labels: NDArray[Any], scores: NDArray[Any] | None) -> dict[str, Any]:
+    result = {f"{what}s": labels.tolist()}
     return result if scores is None else result | {"scores": scores.tolist()}
 
 
-def _closing_words(accuracy: Interval | None, n_rows: int, output: str | None) -> Iterable[str]:
-    from hedgerow.cli.words import accuracy_words, count
+def _closing_words(accuracy: Interval | None, predicted: str, output: str | None) -> Iterable[str]:
+    from hedgerow.cli.words import accuracy_words
 
     if output is not None:
-        yield f"Wrote {count(n_rows, 'label')} to {output}."
+        yield f"Wrote {predicted} to {output}."
     if accuracy is not None:
         yield f"The table has the target: {accuracy_words(accuracy, 'row')}"

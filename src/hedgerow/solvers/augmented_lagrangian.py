@@ -37,7 +37,7 @@ __all__ = ["AUGMENTED_LAGRANGIAN"]
 Vector = NDArray[np.float64]
 
 FIRST_WINDOW = 2.0
-"""In units of the score; for regression, of the spread of the targets."""
+"""In the unit of the problem's scores."""
 NARROWER = 0.25
 """How much of its width a window keeps."""
 STARTED = 1e-2
@@ -116,7 +116,7 @@ class _Path:
 
 def _started(problem: LinearProblem, seed: int) -> _Path:
     """Return a path from the solution of a sample if there are very many rows, else from 0."""
-    window = FIRST_WINDOW * _unit(problem)
+    window = FIRST_WINDOW * problem.unit
     sample = Sample.to_start_from(problem, seed)
     if sample is None:
         return _Path(problem, window)
@@ -126,14 +126,6 @@ def _started(problem: LinearProblem, seed: int) -> _Path:
             break
         small.advance(STARTED)
     return _Path(problem, max(small.window, START_WINDOW * window), small.objective.z)
-
-
-def _unit(problem: LinearProblem) -> float:
-    """Return the unit of the score."""
-    if not problem.loss.is_two_sided:
-        return 1.0
-    used = problem.weight > 0
-    return float(np.std(problem.target[used])) or 1.0
 
 
 AUGMENTED_LAGRANGIAN = Solver(

@@ -120,7 +120,7 @@ def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
         left -= tried[-1].n_iter
         if tried[-1].status not in ("max_iter", "stalled") or left <= 0:
             break
-    better = min(tried, key=lambda solution: solution.history[-1][1] - solution.history[-1][2])
+    better = min(tried, key=_gap_left)
     return replace(
         better,
         n_iter=sum(solution.n_iter for solution in tried),
@@ -128,6 +128,14 @@ def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
         status=tried[-1].status,
         history=tuple(point for solution in tried for point in solution.history),
     )
+
+
+def _gap_left(solution: Solution) -> float:
+    """Return the gap at the last check; a solver that was stopped before its first has not moved."""
+    if not solution.history:
+        return np.inf
+    _, primal, dual = solution.history[-1]
+    return primal - dual
 
 
 def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:

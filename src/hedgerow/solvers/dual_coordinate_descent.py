@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._parameters import one_of, true_or_false
 from hedgerow.losses import ClippedLoss
-from hedgerow.problems import LinearProblem
+from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Option, Solver
 
@@ -33,7 +33,7 @@ Vector = NDArray[np.float64]
 FIRST_BURST, LONGEST_BURST = 4, 20
 """Sweeps between two measurements of the gap, at most."""
 FIRST_MARK = 1.0
-"""A violation, in units of the score, that a first burst is to get below."""
+"""A violation, in the unit of the problem's scores, that a first burst is to get below."""
 PROMISING = 3.0
 """A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
 
@@ -43,7 +43,7 @@ def dual_coordinate_descent(progress: Progress) -> None:
     settings = progress.settings
     core = _core_solver(progress)
     progress.when_stopped = lambda: _offer(progress, core, thoroughly=True)
-    mark, burst = FIRST_MARK, FIRST_BURST
+    mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
     left = progress.resume()
     if left is not None:
         mark, burst = left["mark"], left["burst"]
@@ -103,7 +103,7 @@ def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly:
         scores, b = scores + (best - b), best
     progress.offer_primal(w, b, scores)
     dual = problem.dual_objective(alpha, w)
-    gap = (progress.primal - dual) / max(abs(progress.primal), abs(dual))
+    gap = relative_gap(progress.primal, dual, problem.least_scale)
     if problem.intercept != "free":
         progress.offer_dual(alpha, objective=dual)
     elif thoroughly or gap <= PROMISING * progress.settings.tol:
@@ -121,6 +121,7 @@ DUAL_COORDINATE_DESCENT = Solver(
         "epsilon_insensitive",
         "squared_epsilon_insensitive",
     ),
+    takes_pull=True,
     options={
         "order": Option(
             "shuffled",

@@ -23,7 +23,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow._state import Json
 from hedgerow.problems import LinearProblem, Status
 from hedgerow.solvers.active_set import finish_exactly, is_cheap
@@ -80,7 +79,8 @@ class _Path:
         self.used = problem.weight > 0
         self.side = np.array([[1.0], [-1.0]]) if problem.loss.is_two_sided else np.array([[1.0]])
         self.upper = np.tile(problem.weight[self.used], (len(self.side), 1))
-        half, unit = 0.5 * self.upper, np.full_like(self.upper, _usual_residual(problem))
+        # A path that starts far nearer to the bounds than residuals are from theirs gets stuck.
+        half, unit = 0.5 * self.upper, np.full_like(self.upper, problem.unit)
         self.point = np.array([half, half, unit, 2.0 * unit])
         self.kept = np.ones_like(self.point)
         self.mu = _mean_product(self.point)
@@ -168,18 +168,6 @@ class _Path:
         full = np.zeros(len(self.used))
         full[self.used] = values
         return full
-
-
-def _usual_residual(problem: LinearProblem) -> float:
-    """Return the size that residuals are of: a path that starts far below it cannot reach them."""
-    if problem.pull:  # w is of the size of a row
-        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
-        return problem.pull * float(np.mean(norms)) or 1.0
-    if not problem.loss.is_two_sided:
-        return 1.0
-    target = problem.target[problem.weight > 0]
-    middle = float(np.median(target)) if problem.intercept == "free" else 0.0
-    return float(np.mean(np.abs(target - middle))) or 1.0
 
 
 def _mean_product(point: Vector) -> float:

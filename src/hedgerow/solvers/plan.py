@@ -44,7 +44,7 @@ def _work(problem: LinearProblem) -> dict[str, float]:
             work["newton"] = 8.0 * (3.0 * stored + gram + factor)
         else:
             work["interior_point"] = 25.0 * (8.0 * stored + gram + factor)
-        if not problem.loss.is_smooth and n_features < n_samples:
+        if not problem.loss.is_smooth and n_features < n_samples and not problem.pull:
             work["augmented_lagrangian"] = 40.0 * (3.0 * stored + 0.15 * gram + factor)
     elif problem.loss.is_smooth:
         work["newton"] = 400.0 * stored
