@@ -34,8 +34,6 @@ FIRST_BURST, LONGEST_BURST = 4, 20
 """Sweeps between two measurements of the gap, at most."""
 FIRST_MARK = 1.0
 """A violation, in the unit of the problem's scores, that a first burst is to get below."""
-PROMISING = 3.0
-"""A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
 
 
 def dual_coordinate_descent(progress: Progress) -> None:
@@ -106,7 +104,7 @@ def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly:
     gap = relative_gap(progress.primal, dual, problem.least_scale)
     if problem.intercept != "free":
         progress.offer_dual(alpha, objective=dual)
-    elif thoroughly or gap <= PROMISING * progress.settings.tol:
+    elif thoroughly or progress.is_promising(gap):
         progress.offer_dual(alpha)
     return gap
 

@@ -24,6 +24,8 @@ _KEPT = ("n_iter", "history", "primal", "dual", "w", "intercept", "alpha")
 
 ROUNDING = 1e-14
 """Relative difference of objectives that means nothing: of equal points the later one is taken."""
+PROMISING, WORTH_A_PROOF = 3.0, 0.3
+"""A gap is worth a proof so near to the tolerance, or if it is such a part of the last one proven."""
 PASSES_AFTERWARDS = 8
 """Passes over the data that follow a solver: a last offer, and the certificate."""
 
@@ -92,6 +94,11 @@ class Progress:
     def is_solved(self) -> bool:
         """Whether the gap is within the tolerance."""
         return self.relative_gap <= self.settings.tol
+
+    def is_promising(self, relative_gap: float) -> bool:
+        """Say whether a dual point with about this gap is worth the passes that prove it."""
+        near = PROMISING * self.settings.tol
+        return relative_gap <= max(near, WORTH_A_PROOF * self.relative_gap)
 
     def offer_primal(
         self, w: Vector, b: float, scores: Vector | None = None, objective: float | None = None

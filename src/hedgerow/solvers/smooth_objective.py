@@ -40,8 +40,6 @@ FEWEST_ROWS = 1000
 """Rows that it has at least."""
 WORTH_A_START = 4
 """How many rows each row of it must stand for to save work."""
-PROMISING = 3.0
-"""A free intercept's dual point costs a pass: made when the gap may be this near to the tolerance."""
 
 
 def loss_shape(problem: LinearProblem, steepness: float = 2.0) -> _core.LossShape:
@@ -250,11 +248,11 @@ class SmoothObjective:
         return progress.measure()
 
     def _offer_balanced(self, progress: Progress) -> None:
-        """Offer an alpha that meets a free intercept's constraint, if that may close the gap."""
+        """Offer an alpha that meets a free intercept's constraint, if that seems worth a pass."""
         gradient = self.gradient()
         gap = self.rows_apart(gradient) + self.astray(gradient)
         scale = max(abs(self.primal), abs(self.dual), self.problem.least_scale)
-        if gap <= PROMISING * progress.settings.tol * scale:
+        if scale == 0.0 or progress.is_promising(gap / scale):
             progress.offer_dual(self.alpha)
 
     def _evaluate_residuals(self) -> None:
