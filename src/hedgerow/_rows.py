@@ -23,6 +23,7 @@ __all__ = [
     "check_columns",
     "dense",
     "matrix_of",
+    "n_values",
     "read_rows",
     "refuse_empty",
     "remember_columns",
@@ -163,6 +164,11 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def n_values(matrix: _core.Matrix) -> int:
+    """Return the number of stored values."""
+    return int(matrix.parts[0].size)
 
 
 def rows_of(matrix: _core.Matrix, selected: NDArray[np.int64]) -> _core.Matrix:
