@@ -132,4 +132,5 @@ AUGMENTED_LAGRANGIAN = Solver(
     name="augmented_lagrangian",
     run=augmented_lagrangian,
     losses=("hinge", "epsilon_insensitive"),
+    takes_pull=False,
 )
