@@ -69,7 +69,7 @@ _USERS = {
     "hedgerow._engine.current": lambda: _NOBODY,
     "hedgerow.linear._perceptron_base.current": lambda: _NOBODY,
     "hedgerow.linear._rosenblatt.current": lambda: _NOBODY,
-    "hedgerow.linear.svc.current": lambda: _NOBODY,
+    "hedgerow.linear._machine.current": lambda: _NOBODY,
     "hedgerow.solvers.choose.current": lambda: _NOBODY,
     "hedgerow.solvers.settings.current": lambda: _NOBODY,
 }

@@ -97,7 +97,7 @@ PARAMETERS = {
     "multi_class": ("crammer_singer", "must be one of 'ovr'"),
     "max_iter": (0, "an integer of at least 1"),
     "intercept": ("none", "one of 'free', 'penalized'"),
-    "solver": ("simplex", "one of 'auto', 'dual_coordinate_descent'"),
+    "solver": ("simplex", "one of 'auto', 'interior_point'"),
     "fit_intercept": ("yes", "True or False"),
     "class_weight": ("even", "give 'balanced', a dictionary or None"),
     "n_jobs": (0, "n_jobs=0 is no number of threads"),
