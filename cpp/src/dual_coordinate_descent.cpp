@@ -63,10 +63,13 @@ DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, 
   Report report{0, kInfinity};
   RowOrder order = options_.order;
   activate_all();
+  const auto n_all = std::max<std::int64_t>(static_cast<std::int64_t>(active_.size()), 1);
+  std::int64_t n_visits = 0;
   while (report.sweeps < n_sweeps) {
     const bool sees_all = all_active_ && order != RowOrder::stochastic;
+    n_visits += std::max<std::int64_t>(static_cast<std::int64_t>(active_.size()), 1);
     report.violation = sweep(order);
-    ++report.sweeps;
+    report.sweeps = (n_visits + n_all - 1) / n_all;
     order = options_.order;
     if (report.violation > tolerance) continue;
     if (sees_all) break;

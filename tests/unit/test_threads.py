@@ -16,16 +16,19 @@ from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
-from hedgerow import LinearSVC, _core
+from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import check_seed, generator_of
+from hedgerow.losses import REGRESSION_LOSSES
+from hedgerow.solvers import SOLVERS
 
 KINDS = ["dense64", "dense32", "csr"]
-SOLVERS = [
-    ("hinge", "interior_point"),
-    ("squared_hinge", "newton"),
-    ("hinge", "dual_coordinate_descent"),
-    ("squared_hinge", "dual_coordinate_descent"),
+CASES = [
+    pytest.param(solver, loss, penalty, kind, id=f"{name}-{loss}-{penalty}-{kind}")
+    for name, solver in SOLVERS.items()
+    for loss in solver.losses
+    for penalty in solver.penalties
+    for kind in KINDS
 ]
 
 
@@ -42,18 +45,29 @@ def bits(model):
     return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("loss", "solver"), SOLVERS)
-def test_any_number_of_threads_gives_the_same_bits(kind, loss, solver):
+@pytest.mark.filterwarnings("ignore::hedgerow.NotCertifiedWarning")
+@pytest.mark.parametrize(("solver", "loss", "penalty", "kind"), CASES)
+def test_any_number_of_threads_gives_the_same_bits(solver, loss, penalty, kind):
+    """Some rounds are enough: bits that part never come together again."""
     X, y = table(kind)
-    kwargs = {"loss": loss, "solver": solver, "random_state": 3, "C": 0.01}
-    found = {bits(LinearSVC(n_jobs=n, **kwargs).fit(X, y)) for n in (1, 2, 3, None)}
-    assert len(found) == 1
+    how = {"loss": loss, "solver": solver.name, "random_state": 3, "C": 0.01, "max_iter": 20}
+    how |= {"intercept": solver.intercepts[0]}
+    if loss in REGRESSION_LOSSES:
+        models = [LinearSVR(n_jobs=n, **how) for n in (1, 2, 3, None)]
+    else:
+        models = [LinearSVC(penalty=penalty, n_jobs=n, **how) for n in (1, 2, 3, None)]
+    assert len({bits(model.fit(X, y)) for model in models}) == 1
 
 
 def test_any_number_of_threads_gives_the_same_bits_for_many_classes():
     X, y = load_digits(return_X_y=True)
     found = {bits(LinearSVC(n_jobs=n, C=1e-3).fit(X, y)) for n in (1, 2, 4)}
+    assert len(found) == 1
+
+
+def test_any_number_of_threads_gives_the_same_bits_for_one_class():
+    X = table("dense64")[0] + 1.0
+    found = {bits(LinearOneClassSVM(nu=0.1, n_jobs=n).fit(X)) for n in (1, 2, 3)}
     assert len(found) == 1
 
 
@@ -65,7 +79,7 @@ def test_a_wide_table_gives_the_same_bits_for_any_number_of_threads():
 
 FIT = """
 import sys, numpy as np, scipy.sparse as sp
-from hedgerow import LinearSVC, _core
+from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
 from tests.unit.test_threads import table
 assert _core.isa() == sys.argv[1], _core.isa()
 out = []

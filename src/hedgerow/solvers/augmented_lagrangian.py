@@ -65,7 +65,7 @@ def augmented_lagrangian(progress: Progress) -> Status | None:
             return "stalled"
         path.advance(progress.settings.tol)
         progress.n_iter += 1
-        gap = abs(path.objective.primal - path.objective.dual)
+        gap = path.gap
         least, since = (gap, 0) if gap < 0.5 * least else (least, since + 1)
     return None
 
@@ -100,18 +100,18 @@ class _Path:
         direction = -_core.cholesky_solve(lower, gradient)
         objective.step(direction, inner(gradient, direction))
         gradient = objective.gradient()
-        astray = 0.5 * inner(gradient, gradient)
-        rest = objective.primal - objective.dual - astray
-        if astray <= max(rest, NEGLIGIBLE * tol * abs(objective.primal)):
+        apart = objective.rows_apart(gradient)
+        if objective.astray(gradient) <= max(apart, NEGLIGIBLE * tol * abs(objective.primal)):
             self.window *= NARROWER
             old_alpha = objective.alpha.copy()
             objective.reshape(loss_shape(objective.problem, 1.0 / self.window), old_alpha)
 
     @property
     def gap(self) -> float:
-        """The relative gap at the point."""
-        primal, dual = self.objective.primal, self.objective.dual
-        return (primal - dual) / max(abs(primal), abs(dual), 1e-300)
+        """The relative gap at the point, about."""
+        objective, gradient = self.objective, self.objective.gradient()
+        gap = objective.rows_apart(gradient) + objective.astray(gradient)
+        return gap / max(abs(objective.primal), abs(objective.dual), 1e-300)
 
 
 def _started(problem: LinearProblem, seed: int) -> _Path:
@@ -122,7 +122,7 @@ def _started(problem: LinearProblem, seed: int) -> _Path:
         return _Path(problem, window)
     small = _Path(sample.problem(problem), window)
     for _ in range(PATIENCE):
-        if abs(small.gap) <= STARTED:
+        if small.gap <= STARTED:
             break
         small.advance(STARTED)
     return _Path(problem, max(small.window, START_WINDOW * window), small.objective.z)

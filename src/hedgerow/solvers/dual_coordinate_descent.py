@@ -30,7 +30,7 @@ __all__ = ["DUAL_COORDINATE_DESCENT"]
 
 Vector = NDArray[np.float64]
 
-LONGEST_BURST = 20
+FIRST_BURST, LONGEST_BURST = 4, 20
 """Sweeps between two measurements of the gap, at most."""
 FIRST_MARK = 1.0
 """A violation, in the unit of the problem's scores, that a first burst is to get below."""
@@ -43,7 +43,7 @@ def dual_coordinate_descent(progress: Progress) -> None:
     settings = progress.settings
     core = _core_solver(progress)
     progress.when_stopped = lambda: _offer(progress, core, thoroughly=True)
-    mark, burst = FIRST_MARK * progress.problem.unit, 1
+    mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
     left = progress.resume()
     if left is not None:
         mark, burst = left["mark"], left["burst"]

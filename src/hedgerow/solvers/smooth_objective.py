@@ -134,6 +134,22 @@ class SmoothObjective:
         """The dual objective at alpha, as if it met the constraint of a free intercept."""
         return self.sums.gain - self.problem.price_of(self.combined, self.sums.balance)
 
+    @property
+    def excess(self) -> float:
+        """What is to be 0 for the alpha of a free intercept."""
+        return self.sums.balance - self.problem.pull if self.problem.intercept == "free" else 0.0
+
+    def astray(self, gradient: Vector) -> float:
+        """Return what the gap owes to the gradient not being 0; a free intercept's part is a guess."""
+        penalised = self.penalised * gradient
+        return 0.5 * inner(penalised, gradient) + abs(self.excess) * self.problem.unit
+
+    def rows_apart(self, gradient: Vector) -> float:
+        """Return what the gap owes to single rows: how far their losses are above their duals."""
+        penalised = self.penalised * gradient
+        whole = self.primal - self.dual + self.intercept * self.excess
+        return whole - 0.5 * inner(penalised, gradient)
+
     def move_to(self, z: Vector) -> None:
         """Evaluate everything at z, in one pass over the data."""
         problem = self.problem
@@ -235,11 +251,11 @@ class SmoothObjective:
 
     def _offer_balanced(self, progress: Progress) -> None:
         """Offer an alpha that meets a free intercept's constraint, if that may close the gap."""
-        excess = abs(self.sums.balance - self.problem.pull)
-        lost = excess * max(1.0, abs(self.intercept))
-        scale = max(abs(progress.primal), abs(self.dual))
-        if self.primal - self.dual + lost <= PROMISING * progress.settings.tol * scale:
-            progress.offer_dual(self.alpha.copy())
+        gradient = self.gradient()
+        gap = self.rows_apart(gradient) + self.astray(gradient)
+        scale = max(abs(self.primal), abs(self.dual), self.problem.least_scale)
+        if gap <= PROMISING * progress.settings.tol * scale:
+            progress.offer_dual(self.alpha)
 
     def _evaluate_residuals(self) -> None:
         """Evaluate everything from the residuals: half a pass over the data."""
@@ -253,7 +269,10 @@ class SmoothObjective:
     def _best_length(
         self, start: Vector, direction: Vector, slope_at_start: float, change: Vector
     ) -> float:
-        """Return about where the objective along the direction is least, between 0 and 1."""
+        """Return a length just short of where the objective along the direction is least.
+
+        Beyond it the slope may be small and the objective yet above where it started.
+        """
         problem = self.problem
         weighted = self.penalised * direction
         linear, quadratic = inner(start, weighted), inner(direction, weighted)
@@ -264,9 +283,9 @@ class SmoothObjective:
         for _ in range(TRIALS):
             _, slope, rise = _core.loss_along(self.shape, *rows, length, problem.n_threads)
             slope += linear + length * quadratic
-            if abs(slope) <= GOOD_ENOUGH * abs(slope_at_start):
-                break
+            if GOOD_ENOUGH * slope_at_start <= slope <= 0.0:
+                return length
             low, high = (length, high) if slope < 0.0 else (low, length)
             length -= slope / (rise + quadratic)
             length = length if low < length < high else 0.5 * (low + high)
-        return length
+        return low or length

@@ -73,7 +73,7 @@ class DualCoordinateDescent {
   };
 
   struct Report {
-    std::int64_t sweeps;
+    std::int64_t sweeps;  ///< visits over the number of rows, rounded up: shrunk sweeps count less
     double violation;  ///< of the last sweep; infinite if there was none
   };
 
