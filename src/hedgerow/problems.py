@@ -130,8 +130,8 @@ class LinearProblem:
         if not self.loss.is_two_sided:
             return 1.0
         target = self.target[self.weight > 0]
-        middle = float(np.median(target)) if self.intercept == "free" else 0.0
-        return float(np.mean(np.abs(target - middle))) or 1.0
+        away = np.std(target) if self.intercept == "free" else np.mean(np.abs(target))
+        return float(away) or 1.0
 
     @cached_property
     def least_scale(self) -> float:

@@ -156,8 +156,8 @@ def test_nu_is_above_zero_and_at_most_one(nu):
         LinearOneClassSVM(nu=nu).fit(cloud())
 
 
-def test_a_solver_that_cannot_fit_the_offset_names_those_that_can():
-    with pytest.raises(ParameterError, match=r"cannot fit the offset .*'interior_point'"):
+def test_a_solver_that_cannot_fit_rho_names_those_that_can():
+    with pytest.raises(ParameterError, match=r"cannot fit the intercept .*'interior_point'"):
         LinearOneClassSVM(solver="augmented_lagrangian").fit(cloud())
 
 

@@ -119,7 +119,6 @@ DUAL_COORDINATE_DESCENT = Solver(
         "epsilon_insensitive",
         "squared_epsilon_insensitive",
     ),
-    takes_pull=True,
     options={
         "order": Option(
             "shuffled",

@@ -65,7 +65,7 @@ class Solver:
             words = {"free": "a free intercept", "penalized": "a penalized intercept"}
             return f"fit {words.get(problem.intercept, 'without an intercept')}"
         if problem.pull and not self.takes_pull:
-            return "fit the offset of a one-class machine"
+            return "fit the intercept of a one-class machine"
         return None
 
     def settle(self, given: Mapping[str, Any]) -> dict[str, Any]:
