@@ -160,6 +160,13 @@ class LinearProblem:
         residuals = self.residuals(self.scores(w, b) if scores is None else scores)
         return self.cost_of(w, b) + inner(self.weight, self.loss.value(residuals))
 
+    @property
+    def objective_at_zero(self) -> float:
+        """The primal objective at w = 0, b = 0, where every residual is its target."""
+        if self.targets is None:
+            return float(np.sum(self.weight) * self.loss.value(np.array([self.loss.target]))[0])
+        return inner(self.weight, self.loss.value(self.targets))
+
     def cost_of(self, w: Vector, b: float) -> float:
         """Return the objective without the losses."""
         cost = self.penalty.value(w) + self.pull * b

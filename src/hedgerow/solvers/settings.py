@@ -78,8 +78,12 @@ class Progress:
 
     def __post_init__(self) -> None:
         n_samples, n_features = self.problem.shape
-        self.offer_primal(np.zeros(n_features), 0.0, np.zeros(n_samples))
-        self.offer_dual(np.zeros(n_samples))
+        origin = np.zeros(n_features)
+        self.offer_primal(origin, 0.0, objective=self.problem.objective_at_zero)
+        if self.problem.pull:
+            self.offer_dual(np.zeros(n_samples))
+        else:  # where no row pays and v is 0
+            self.offer_dual(np.zeros(n_samples), objective=0.0)
 
     def option(self, name: str) -> Any:
         """Return the value of an option of the solver."""
