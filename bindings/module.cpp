@@ -6,6 +6,7 @@ namespace hedgerow::bindings {
 void bind_matrix(nanobind::module_& module);   // Matrix
 void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
+void bind_l1(nanobind::module_& module);       // l1_sweeps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
 void bind_stop(nanobind::module_& module);     // StopToken
@@ -21,6 +22,7 @@ NB_MODULE(_core, module) {
   bind_matrix(module);
   bind_algebra(module);
   bind_solvers(module);
+  bind_l1(module);
   bind_random(module);
   bind_resample(module);
   bind_stop(module);

@@ -44,7 +44,7 @@ def newton(progress: Progress) -> Status | None:
         bend, length = left["bend"], left["length"]
         system.place(*left["point"])
     margins = system.margins()
-    while progress.n_iter < settings.max_iter and length > 0.0 and not _has_stalled(progress):
+    while progress.n_iter < settings.max_iter and length > 0.0 and not progress.has_stalled():
         progress.checkpoint(bend=bend, length=length, point=system.point)
         residual = problem.target - margins
         alpha = problem.loss.alpha_at(residual, problem.weight)
@@ -64,14 +64,6 @@ def newton(progress: Progress) -> Status | None:
             progress.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
         progress.n_iter += 1
     return "stalled" if progress.n_iter < settings.max_iter else None
-
-
-def _has_stalled(progress: Progress) -> bool:
-    """Say whether the last ten rounds brought nothing that float64 can show."""
-    if len(progress.history) < 10:
-        return False
-    (_, primal_then, dual_then), (_, primal, dual) = progress.history[-10], progress.history[-1]
-    return (primal_then - primal) + (dual - dual_then) <= ROUNDING * abs(primal)
 
 
 def _best_length(

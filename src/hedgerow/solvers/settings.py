@@ -127,6 +127,13 @@ class Progress:
             self.monitor.check()
         return self.is_solved
 
+    def has_stalled(self) -> bool:
+        """Say whether the last ten measurements brought nothing that float64 can show."""
+        if len(self.history) < 10:
+            return False
+        (_, primal_then, dual_then), (_, primal, dual) = self.history[-10], self.history[-1]
+        return (primal_then - primal) + (dual - dual_then) <= ROUNDING * abs(primal)
+
     def checkpoint(self, **state: Json | Callable[[], Json]) -> None:
         """Leave where the solver stands, all that its next rounds depend on; callables are called."""
         if self.key is not None:
