@@ -20,7 +20,9 @@ from hedgerow.errors import DataError, DataTypeError
 __all__ = [
     "RESHAPE",
     "Rows",
+    "array_of",
     "check_columns",
+    "columns_of",
     "dense",
     "matrix_of",
     "read_rows",
@@ -162,6 +164,21 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def array_of(matrix: _core.Matrix) -> Rows:
+    """Return the array or CSR array that a matrix is a view of."""
+    values, *sparse = matrix.parts
+    if not sparse:
+        return values
+    indices, indptr, _ = sparse
+    return sp.csr_array((values, indices, indptr), shape=matrix.shape)
+
+
+def columns_of(matrix: _core.Matrix, columns: NDArray[np.intp]) -> _core.Matrix:
+    """Return a matrix of some of the columns, copied."""
+    rows = array_of(matrix)
+    return matrix_of(rows[:, columns] if sp.issparse(rows) else np.take(rows, columns, axis=1))
 
 
 def _matrix_of_parts(*parts: Any) -> _core.Matrix:

@@ -29,7 +29,8 @@ from hedgerow._state.rules import instance_of, labels, numbers, several
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_data
 from hedgerow.certificates import Certificate, certify, worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError, warn_user
+from hedgerow.errors import NotCertifiedWarning, NotSeparableError, ParameterError, warn_user
+from hedgerow.linear._hard_margin import hard_margins, not_separable
 from hedgerow.losses import LOSSES, loss_by_name
 from hedgerow.monitor import CallbackSupport, current, monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -48,7 +49,7 @@ _RULES = {
     "loss": one_of(*LOSSES),
     "dual": one_of("auto", True, False),
     "tol": real_number(0, open_low=True),
-    "C": real_number(0, open_low=True),
+    "C": real_number(0, open_low=True, or_infinite=True),
     "multi_class": one_of("ovr"),
     "fit_intercept": true_or_false,
     "intercept_scaling": real_number(0, open_low=True),
@@ -83,8 +84,9 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    penalty : {"l2"}, default="l2"
-        The penalty on w.
+    penalty : {"l2", "l1"}, default="l2"
+        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
+        loss="squared_hinge" or "logistic".
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of the functional margin.
     dual : {"auto", True, False}, default="auto"
@@ -92,7 +94,8 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     tol : float, default=1e-4
         Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back.
+        Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
+        margin: a NotSeparableError with a proof if no plane separates the classes.
     multi_class : {"ovr"}, default="ovr"
         One against the rest.
     fit_intercept : bool, default=True
@@ -252,12 +255,12 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _problems(self, data: TrainingData) -> list[LinearProblem]:
         """Return one problem for two classes, else one a class."""
-        C = self.C
+        C = 1.0 if np.isinf(self.C) else self.C
         if self.reg_lambda is not None:
             C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(data.sample_weight)))
         signs = one_vs_rest_signs(data.y, len(data.classes))
         n_threads = check_n_threads(self.n_jobs)
-        return [
+        problems = [
             LinearProblem(
                 matrix=data.matrix,
                 y=sign,
@@ -270,6 +273,7 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
             )
             for sign in signs
         ]
+        return hard_margins(problems, data.classes) if np.isinf(self.C) else problems
 
     def _solve(self, problems: list[LinearProblem]) -> list[tuple[Solution, Certificate]]:
         """Solve and certify every problem; several problems run side by side."""
@@ -312,7 +316,10 @@ class LinearSVC(CallbackSupport, ClassifierMixin, BaseEstimator):
 def _solve_and_certify(
     problem: LinearProblem, settings: Settings, solver: str
 ) -> tuple[Solution, Certificate]:
-    solution = solve(problem, settings, solver)
+    try:
+        solution = solve(problem, settings, solver)
+    except NotSeparableError as error:
+        raise not_separable(problem, error) from None
     return solution, certify(problem, solution, settings.tol)
 
 

@@ -11,17 +11,26 @@ from hedgerow import _core
 from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
-from hedgerow.problems import LinearProblem, Solution, Status
+from hedgerow.problems import HardMarginProblem, LinearProblem, Solution, Status
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.hard_margin import hard_margin
 from hedgerow.solvers.interior_point import INTERIOR_POINT
 from hedgerow.solvers.newton import NEWTON
+from hedgerow.solvers.proximal_newton import PROXIMAL_NEWTON
 from hedgerow.solvers.settings import Progress, Settings
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
 
+HARD_MARGIN = Solver(
+    name="hard_margin",
+    run=lambda progress: hard_margin(progress, solve),  # for its soft margins any solver will do
+    losses=("hard_margin",),
+)
+
 SOLVERS: dict[str, Solver] = {
-    solver.name: solver for solver in (INTERIOR_POINT, DUAL_COORDINATE_DESCENT, NEWTON)
+    solver.name: solver
+    for solver in (INTERIOR_POINT, DUAL_COORDINATE_DESCENT, NEWTON, PROXIMAL_NEWTON, HARD_MARGIN)
 }
 
 DIRECT_WORK = 2e9
@@ -43,14 +52,13 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         What to minimise.
     settings : Settings
         When to stop.
-    solver : {"auto", "dual_coordinate_descent", "interior_point", "newton"}
-        "auto" takes the second-order solver of the loss where its linear system is cheap; else it
-        starts with coordinate descent, and hands over if that is slow and the system fits.
-        ``Solution.solver`` says what ran.
+    solver : str
+        The name of one of ``SOLVERS``, or "auto". That takes the second-order solver of the loss
+        where its linear system is cheap; else it starts with coordinate descent, and hands over if
+        that is slow and the system fits. ``Solution.solver`` says what ran.
     """
-    if solver != "auto":
-        _refuse_what_it_lacks(solver, problem)
-    elif settings.options:
+    _refuse_what_it_lacks(solver, problem)
+    if solver == "auto" and settings.options:
         msg = f"solver='auto' has no options, got {dict(settings.options)}; name the solver they are for"
         raise ParameterError(msg)
     if _has_one_sign(problem):
@@ -94,7 +102,11 @@ def _key(solver: str, problem: LinearProblem, settings: Settings) -> str:
 
 
 def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
-    """Pick by the cost of the second-order solver's linear system."""
+    """Pick by the kind of problem, and by the cost of the second-order solver's linear system."""
+    if problem.penalty.name == "l1":
+        return _run("proximal_newton", problem, settings)
+    if isinstance(problem, HardMarginProblem):
+        return _run("hard_margin", problem, settings)
     second_order = "newton" if problem.loss.is_smooth else "interior_point"
     n_samples, n_features = problem.shape
     unknowns = min(n_samples, n_features + 1)
@@ -125,13 +137,29 @@ def _first_then(second_order: str, problem: LinearProblem, settings: Settings) -
 
 def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:
     """Raise if the solver does not exist or cannot take the problem, naming those that can."""
+    if solver == "auto":
+        _refuse_what_nobody_can(problem)
+        return
     if solver not in SOLVERS:
         msg = f"solver={solver!r} is not known; choose 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ParameterError(msg)
     lacks = SOLVERS[solver].what_it_lacks(problem)
     if lacks is not None:
+        _refuse_what_nobody_can(problem)
         able = [name for name, other in SOLVERS.items() if other.what_it_lacks(problem) is None]
         msg = f"solver={solver!r} cannot {lacks}; solvers that can are {', '.join(map(repr, able))}"
+        raise ParameterError(msg)
+
+
+def _refuse_what_nobody_can(problem: LinearProblem) -> None:
+    """Raise if no solver can take the problem, naming the losses that its penalty goes with."""
+    if all(solver.what_it_lacks(problem) is not None for solver in SOLVERS.values()):
+        name = problem.penalty.name
+        able = {loss: None for s in SOLVERS.values() if name in s.penalties for loss in s.losses}
+        msg = (
+            f"no solver can take penalty={name!r} with loss={problem.loss.name!r}; "
+            f"it goes with {', '.join(map(repr, able))}"
+        )
         raise ParameterError(msg)
 
 
