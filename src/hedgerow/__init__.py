@@ -17,7 +17,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hedgerow._engine import engine
     from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
-    from hedgerow.certificates import Certificate, certify
+    from hedgerow.certificates import (
+        Certificate,
+        OverlapCertificate,
+        certify,
+        certify_overlap,
+    )
     from hedgerow.errors import (
         DataError,
         DataTypeError,
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
         HedgerowError,
         ModelFormatError,
         NotCertifiedWarning,
+        NotSeparableError,
         ParameterError,
         StoppedError,
         UnavailableError,
@@ -52,7 +58,7 @@ if TYPE_CHECKING:
     )
     from hedgerow.monitor import Event, watch
     from hedgerow.persist import checkpoint, load, save
-    from hedgerow.problems import LinearProblem
+    from hedgerow.problems import HardMarginProblem, LinearProblem, Overlap
     from hedgerow.resampling import (
         BootstrapResult,
         ConfidenceInterval,
@@ -65,7 +71,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_engine": ["engine"],
     "auto": ["AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
-    "certificates": ["Certificate", "certify"],
+    "certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
     "errors": [
         "DataError",
         "DataTypeError",
@@ -74,6 +80,7 @@ _HOMES = {
         "HedgerowError",
         "ModelFormatError",
         "NotCertifiedWarning",
+        "NotSeparableError",
         "ParameterError",
         "StoppedError",
         "UnavailableError",
@@ -100,7 +107,7 @@ _HOMES = {
     ],
     "monitor": ["Event", "watch"],
     "persist": ["checkpoint", "load", "save"],
-    "problems": ["LinearProblem"],
+    "problems": ["HardMarginProblem", "LinearProblem", "Overlap"],
     "resampling": [
         "BootstrapResult",
         "ConfidenceInterval",

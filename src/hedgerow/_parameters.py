@@ -58,15 +58,20 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
             raise ParameterError(msg)
 
 
-def real_number(low: float, high: float = np.inf, *, open_low: bool = False) -> Rule:
-    """Allow finite real numbers from ``low`` to ``high``."""
+def real_number(
+    low: float, high: float = np.inf, *, open_low: bool = False, or_infinite: bool = False
+) -> Rule:
+    """Allow finite real numbers from ``low`` to ``high``, and infinity if told so."""
 
     def rule(value: Any) -> str | None:
         number = float(value) if is_number(value) else np.nan
+        if or_infinite and number == np.inf:
+            return None
         if np.isfinite(number) and (number > low if open_low else number >= low) and number <= high:
             return None
         upper = "" if high == np.inf else f" and at most {high:g}"
-        return f"a finite number {'above' if open_low else 'of at least'} {low:g}{upper}"
+        finite = f"a finite number {'above' if open_low else 'of at least'} {low:g}{upper}"
+        return f"{finite}, or infinity" if or_infinite else finite
 
     return rule
 

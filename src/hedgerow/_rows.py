@@ -20,7 +20,9 @@ from hedgerow.errors import DataError, DataTypeError
 __all__ = [
     "RESHAPE",
     "Rows",
+    "array_of",
     "check_columns",
+    "columns_of",
     "dense",
     "matrix_of",
     "n_values",
@@ -171,16 +173,24 @@ def n_values(matrix: _core.Matrix) -> int:
     return int(matrix.parts[0].size)
 
 
+def array_of(matrix: _core.Matrix) -> Rows:
+    """Return the array or CSR array that a matrix is a view of."""
+    values, *sparse = matrix.parts
+    if not sparse:
+        return values
+    indices, indptr, _ = sparse
+    return sp.csr_array((values, indices, indptr), shape=matrix.shape)
+
+
+def columns_of(matrix: _core.Matrix, columns: NDArray[np.intp]) -> _core.Matrix:
+    """Return a matrix of some of the columns, copied."""
+    rows = array_of(matrix)
+    return matrix_of(rows[:, columns] if sp.issparse(rows) else np.take(rows, columns, axis=1))
+
+
 def rows_of(matrix: _core.Matrix, selected: NDArray[np.int64]) -> _core.Matrix:
-    """Return a copy of some rows of a matrix."""
-    if len(matrix.parts) == 1:
-        return _core.Matrix.dense(matrix.parts[0][selected])
-    values, indices, indptr, n_columns = matrix.parts
-    shape = len(indptr) - 1, n_columns
-    rows = sp.csr_array((values, indices, indptr), shape=shape, copy=False)[selected]
-    return _matrix_of_parts(
-        rows.data, rows.indices.astype(indices.dtype), rows.indptr.astype(indptr.dtype), n_columns
-    )
+    """Return a matrix of some of the rows, copied."""
+    return matrix_of(array_of(matrix)[selected])
 
 
 def _matrix_of_parts(*parts: Any) -> _core.Matrix:

@@ -18,9 +18,25 @@ from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.losses import Logistic
-from hedgerow.problems import LinearProblem, Solution, inner, relative_gap
+from hedgerow.problems import (
+    MEETING,
+    HardMarginProblem,
+    LinearProblem,
+    Overlap,
+    Solution,
+    inner,
+    relative_gap,
+)
 
-__all__ = ["Certificate", "Criterion", "certify", "on_bounds", "worst"]
+__all__ = [
+    "Certificate",
+    "Criterion",
+    "OverlapCertificate",
+    "certify",
+    "certify_overlap",
+    "on_bounds",
+    "worst",
+]
 
 Vector = NDArray[np.float64]
 Criterion = Literal["relative_gap", "kkt_violation"]
@@ -31,6 +47,9 @@ AT_BOUND = 1e-12
 
 ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
+
+WEIGHT_ERROR = 1e-9
+"""An error of weights, or of their sum, that counts as rounding."""
 
 
 @record(
@@ -165,6 +184,75 @@ def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
 def worst(certificates: tuple[Certificate, ...]) -> Certificate:
     """Return the certificate with the largest figure: if it is certified, all are."""
     return max(certificates, key=lambda c: (not c.is_certified, getattr(c, c.criterion)))
+
+
+@dataclass(frozen=True, eq=False)
+class OverlapCertificate:
+    """Proof that no plane separates two classes: convex combinations of their rows that meet.
+
+    On a plane with margin m all rows of a class, and so all their convex combinations, lie m away
+    from it on their side. Two such points are at least 2 m apart.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        The rows involved.
+    weights : ndarray
+        Their weights.
+    distance : float
+        Between the two combinations; without an intercept, of the combination of y_i x_i from 0.
+    size : float
+        The largest distance of a row involved from the first one, or from 0 without an intercept.
+    weight_error : float
+        How far, at most, a weight is below 0 or the sum of a class, or of all, is from 1; infinite
+        if a row is involved that the problem gives no weight.
+    largest_margin : float
+        No plane separates the classes with a larger one.
+    """
+
+    rows: NDArray[np.int64]
+    weights: Vector
+    distance: float
+    size: float
+    weight_error: float
+    largest_margin: float
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the combinations are convex and meet, up to rounding."""
+        return self.weight_error <= WEIGHT_ERROR and self.distance <= MEETING * self.size
+
+    def __str__(self) -> str:
+        met = "meet" if self.is_certified else "do not meet"
+        return (
+            f"convex combinations of {len(self.rows)} rows {met} (distance {self.distance:.1e}), so no "
+            f"plane separates them with a margin above {self.largest_margin:.1e}"
+        )
+
+
+def certify_overlap(problem: HardMarginProblem, overlap: Overlap) -> OverlapCertificate:
+    """Return the certificate of an overlap, recomputed from the data.
+
+    Parameters
+    ----------
+    problem : HardMarginProblem
+        Whose rows and signs count, and whether there is an intercept.
+    overlap : Overlap
+        What a solver says meets.
+    """
+    has_intercept = problem.intercept != "none"
+    y, weights = problem.y[overlap.rows], overlap.weights
+    sums = [weights[y > 0], weights[y < 0]] if has_intercept else [weights]
+    wrong = max(-float(np.min(weights)), *(abs(float(np.sum(s)) - 1.0) for s in sums))
+    distance, size = problem.distance_of(overlap)
+    return OverlapCertificate(
+        rows=overlap.rows,
+        weights=weights,
+        distance=distance,
+        size=size,
+        weight_error=wrong if np.all(problem.weight[overlap.rows] > 0) else np.inf,
+        largest_margin=0.5 * distance if has_intercept else distance,
+    )
 
 
 def _scores_of_both(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,6 +21,7 @@ __all__ = [
     "HedgerowError",
     "ModelFormatError",
     "NotCertifiedWarning",
+    "NotSeparableError",
     "ParameterError",
     "StoppedError",
     "UnavailableError",
@@ -39,6 +41,23 @@ class DataError(HedgerowError, ValueError):
 
 class DataTypeError(DataError, TypeError):
     """The data are of a kind that is not understood at all."""
+
+
+class NotSeparableError(DataError):
+    """No plane separates the classes, as a hard margin asks for.
+
+    Attributes
+    ----------
+    proof : Overlap or OverlapCertificate
+        Convex combinations of rows of either class that meet; a fit has them certified.
+    """
+
+    def __init__(self, message: str, proof: Any) -> None:
+        self.proof = proof
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[NotSeparableError], tuple[str, Any]]:
+        return type(self), (str(self), self.proof)
 
 
 class ParameterError(HedgerowError, ValueError):

@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 from hedgerow.errors import ParameterError
 
 __all__ = [
+    "HARD",
     "LOSSES",
     "REGRESSION_LOSSES",
     "ClippedLoss",
     "EpsilonInsensitive",
+    "HardMargin",
     "Hinge",
     "Logistic",
     "Loss",
@@ -159,6 +161,25 @@ class Hinge(ClippedLoss):
 
 
 @dataclass(frozen=True)
+class HardMargin(ClippedLoss):
+    """0 if r <= 0, else infinite, whatever the weight; alpha in [0, inf)."""
+
+    name = "hard_margin"
+
+    def value(self, residual: Vector) -> Vector:
+        """Return 0, or infinity for rows on the wrong side."""
+        return np.where(residual > 0.0, np.inf, 0.0)
+
+    def alpha_at(self, residual: Vector, weight: Vector) -> Vector:
+        """Return 0, or infinity for rows on the wrong side."""
+        return np.where(residual > 0.0, self.upper(weight), 0.0)
+
+    def upper(self, weight: Vector) -> Vector:
+        """Return infinity, or 0 for rows without weight."""
+        return np.where(weight > 0, np.inf, 0.0)
+
+
+@dataclass(frozen=True)
 class SquaredHinge(ClippedLoss):
     """max(0, r)^2; alpha in [0, inf)."""
 
@@ -236,6 +257,9 @@ def _times_log(share: Vector) -> Vector:
     """Return share * log(share), 0 at 0."""
     return share * np.log(np.where(share > 0.0, share, 1.0))
 
+
+HARD: Loss = HardMargin()
+"""The loss of a hard margin; users ask for it by an infinite C."""
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic())}
 """The losses of classifiers."""

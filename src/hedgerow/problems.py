@@ -13,17 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._rows import array_of, matrix_of
 from hedgerow._state import record
-from hedgerow.losses import Loss
+from hedgerow.losses import HARD, ClippedLoss, Hinge, Loss
 from hedgerow.penalties import QUADRATIC, Penalty
 
-__all__ = ["Intercept", "LinearProblem", "Solution", "Status", "inner", "relative_gap"]
+__all__ = [
+    "MEETING",
+    "HardMarginProblem",
+    "Intercept",
+    "LinearProblem",
+    "Overlap",
+    "Solution",
+    "Status",
+    "inner",
+    "relative_gap",
+]
 
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
 Status = Literal[
     "optimal", "approximate", "max_iter", "stalled", "interrupted", "time_limit", "stopped"
 ]
+
+MEETING = 1e-9
+"""A distance, relative to the size of the rows, at which two points count as the same."""
 
 
 def inner(a: Vector, b: Vector) -> float:
@@ -241,10 +255,12 @@ class LinearProblem:
 
         For losses with kinks the slope in b is a staircase that climbs by c_i at each kink. Its
         zero is a step, or a flat stretch, of which the middle is returned. Smooth losses have
-        one zero, found by bisection that Newton's method hurries.
+        one zero, found by bisection that Newton's method hurries, or cost nothing on a stretch.
         """
         if self.loss.is_smooth:
-            return self._smooth_best_intercept(scores_without)
+            low, high = self._costless_intercepts(scores_without)
+            costless = self.pull == 0.0 and low <= high and np.isfinite(high - low)
+            return 0.5 * (low + high) if costless else self._smooth_best_intercept(scores_without)
         steps, climbs, start = self._staircase(scores_without)
         slope = np.cumsum(climbs) + start
         flat = 1e-12 * float(np.sum(climbs))
@@ -270,6 +286,17 @@ class LinearProblem:
         order = np.argsort(middle, kind="stable")
         return middle[order], weight[order], start
 
+    def _costless_intercepts(self, scores_without: Vector) -> tuple[float, float]:
+        """Return the least and the largest b that no row minds; the wrong way round if there is none."""
+        if not isinstance(self.loss, ClippedLoss):
+            return np.inf, -np.inf
+        used = self.weight > 0
+        exact, y = (self.y * self.target - scores_without)[used], self.y[used]
+        at_least, at_most = exact[y > 0], exact[y < 0]
+        if self.loss.is_two_sided:
+            at_least, at_most = exact - self.loss.epsilon, exact + self.loss.epsilon
+        return float(np.max(at_least, initial=-np.inf)), float(np.min(at_most, initial=np.inf))
+
     def _smooth_best_intercept(self, scores_without: Vector) -> float:
         """Return the zero of the slope in b."""
         low, high = -np.inf, np.inf
@@ -287,6 +314,89 @@ class LinearProblem:
                 break
             b = guess
         return b
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Why no plane separates two classes: convex combinations of their rows that meet.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        The rows involved.
+    weights : ndarray
+        Their weights: positive, with sum 1 in each class. Without an intercept their sum is 1
+        over both, and the combination of the y_i x_i meets the origin.
+    """
+
+    rows: NDArray[np.int64]
+    weights: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class HardMarginProblem(LinearProblem):
+    """The plane of largest margin 1 / |w| between two classes.
+
+    ::
+
+        primal   minimise   1/2 |w|^2 + 1/2 (b / s)^2    subject to  y_i (<w, x_i> + b) >= 1
+                 over w, b
+
+    for every row with weight, however large; the second term is that of a penalised intercept. The
+    dual is that of the hinge without upper bounds. A plane is worth what it costs after scaling:
+    (w, b) / m with m the least functional margin, and infinitely much if m is not positive.
+
+    Attributes
+    ----------
+    loss : HardMargin
+        And the other attributes of a linear problem.
+    sides : str
+        What to call the two classes in a message.
+    """
+
+    loss: Loss = HARD
+    sides: str = "the two classes"
+
+    def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
+        """Return the primal objective of the scaled plane."""
+        least = self.least_margin(self.scores(w, b) if scores is None else scores)
+        return self.cost_of(w, b) / least**2 if least > 0.0 else np.inf
+
+    def least_margin(self, scores: Vector) -> float:
+        """Return the least functional margin of a row with weight."""
+        return float(np.min((self.y * scores)[self.weight > 0]))
+
+    def best_intercept(self, scores_without: Vector) -> float:
+        """Return the middle between the two classes."""
+        used = self.weight > 0
+        lowest = float(np.min(scores_without[used & (self.y > 0)]))
+        highest = float(np.max(scores_without[used & (self.y < 0)]))
+        return -0.5 * (lowest + highest)
+
+    def distance_of(self, overlap: Overlap) -> tuple[float, float]:
+        """Return how far combinations of rows are from meeting, and the size of the rows involved."""
+        points = array_of(self.matrix)[overlap.rows].astype(np.float64)
+        if self.intercept != "none" and isinstance(points, np.ndarray):
+            points = (
+                points - points[0]
+            )  # moves both combinations alike, and takes off large offsets
+        matrix = matrix_of(points)
+        signed = overlap.weights * self.y[overlap.rows]
+        apart = _core.weighted_row_sum(matrix, signed, self.n_threads)
+        largest = float(np.max(_core.row_sq_norms(matrix, self.n_threads), initial=0.0))
+        return float(np.sqrt(inner(apart, apart))), float(np.sqrt(largest))
+
+    def soft(self, C: float) -> LinearProblem:
+        """Return the same problem with the hinge of weight C in place of the constraints."""
+        return LinearProblem(
+            matrix=self.matrix,
+            y=self.y,
+            weight=np.where(self.weight > 0, C, 0.0),
+            loss=Hinge(),
+            intercept=self.intercept,
+            intercept_scaling=self.intercept_scaling,
+            n_threads=self.n_threads,
+        )
 
 
 @record()

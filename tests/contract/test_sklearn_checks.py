@@ -11,6 +11,7 @@ ESTIMATORS = [
     LinearSVC(),
     LinearSVC(loss="hinge"),
     LinearSVC(intercept="penalized"),
+    LinearSVC(penalty="l1"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
     LinearSVR(),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept="penalized"),

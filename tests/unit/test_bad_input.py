@@ -93,7 +93,7 @@ PARAMETERS = {
     "C": (-1.0, "C=-1.0 is not allowed in LinearSVC: it must be a finite number above 0"),
     "tol": (0, "tol=0 is not allowed"),
     "loss": ("huber", "one of 'hinge', 'squared_hinge'"),
-    "penalty": ("l1", "penalty='l1' is not allowed in LinearSVC: it must be one of 'l2'"),
+    "penalty": ("l0", "penalty='l0' is not allowed in LinearSVC: it must be one of 'l2', 'l1'"),
     "multi_class": ("crammer_singer", "must be one of 'ovr'"),
     "max_iter": (0, "an integer of at least 1"),
     "intercept": ("none", "one of 'free', 'penalized'"),

@@ -76,6 +76,8 @@ def machine(loss, solver, **settings):
 MACHINES = {
     "interior point": (machine("hinge", "interior_point"), SIGNS),
     "newton": (machine("squared_hinge", "newton", C=100.0), SIGNS),
+    "proximal newton": (machine("squared_hinge", "proximal_newton", penalty="l1"), SIGNS),
+    "hard margin": (machine("hinge", "hard_margin", C=np.inf), np.where(X[:, 0] > 0, 1, -1)),
     "coordinate descent, free": (machine("hinge", "dual_coordinate_descent", tol=1e-6), SIGNS),
     "coordinate descent, penalised": (
         machine("squared_hinge", "dual_coordinate_descent", intercept="penalized", tol=1e-8),

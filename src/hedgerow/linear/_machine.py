@@ -29,7 +29,14 @@ from hedgerow._parameters import (
 from hedgerow._state.rules import AttributeRule, instance_of
 from hedgerow._validation import check_fitted, check_prediction_data
 from hedgerow.certificates import Certificate, certify, on_bounds, worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError, UnavailableError, warn_user
+from hedgerow.errors import (
+    NotCertifiedWarning,
+    NotSeparableError,
+    ParameterError,
+    UnavailableError,
+    warn_user,
+)
+from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems import LinearProblem
@@ -245,12 +252,15 @@ class SupervisedMachine(LinearMachine):
 
     def _row_weights(self, sample_weight: Vector) -> Vector:
         """Return c_i: C, or what reg_lambda makes of it, times the weight of the row."""
-        C = self.C
+        C = self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
         if self.reg_lambda is not None:
             C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(sample_weight)))
         return C * sample_weight
 
 
 def _solve_and_certify(problem: LinearProblem, settings: Settings, solver: str) -> Result:
-    solution = solve(problem, settings, solver)
+    try:
+        solution = solve(problem, settings, solver)
+    except NotSeparableError as error:
+        raise not_separable(problem, error) from None
     return solution, certify(problem, solution, settings.tol)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._parameters import one_of
+from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data
 from hedgerow.certificates import Certificate
 from hedgerow.errors import ParameterError
+from hedgerow.linear._hard_margin import hard_margins
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
 from hedgerow.losses import LOSSES, loss_by_name
 from hedgerow.monitor import monitored_fit
@@ -29,6 +30,7 @@ _RULES = {
     **SUPERVISED_RULES,
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
+    "C": real_number(0, open_low=True, or_infinite=True),
     "multi_class": one_of("ovr"),
 }
 
@@ -55,8 +57,9 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
 
     Parameters
     ----------
-    penalty : {"l2"}, default="l2"
-        The penalty on w.
+    penalty : {"l2", "l1"}, default="l2"
+        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
+        loss="squared_hinge" or "logistic".
     loss : {"hinge", "squared_hinge", "logistic"}, default="squared_hinge"
         The loss of the functional margin.
     dual : {"auto", True, False}, default="auto"
@@ -64,7 +67,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
     tol : float, default=1e-4
         Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back.
+        Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
+        margin: a NotSeparableError with a proof if no plane separates the classes.
     multi_class : {"ovr"}, default="ovr"
         One against the rest.
     fit_intercept : bool, default=True
@@ -229,7 +233,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         }
         if len(signs) > 1:
             parts["n_threads"] = 1
-        return [self._problem(data.matrix, y=sign, **parts) for sign in signs]
+        problems = [self._problem(data.matrix, y=sign, **parts) for sign in signs]
+        return hard_margins(problems, data.classes) if np.isinf(self.C) else problems
 
 
 def _model_at(point: tuple[NDArray[np.float64], float], classes: NDArray[Any]) -> dict[str, Any]:

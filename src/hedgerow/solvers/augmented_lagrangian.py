@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._state import Json
 from hedgerow.problems import LinearProblem, Status, inner
-from hedgerow.solvers.ridge_system import factor
+from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.smooth_objective import Sample, SmoothObjective, loss_shape
 from hedgerow.solvers.solver import Solver
@@ -96,7 +96,7 @@ class _Path:
         if objective.problem.intercept == "free" and not objective.bend.any():
             objective.take_best_intercept()  # which no row bends, so that Newton's method is blind
         gradient = objective.gradient()
-        lower = factor(objective.hessian(), objective.problem.n_threads)
+        lower = cholesky_factor(objective.hessian(), objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)
         objective.step(direction, inner(gradient, direction))
         gradient = objective.gradient()

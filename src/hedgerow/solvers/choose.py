@@ -15,17 +15,25 @@ from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
 from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
 from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
+from hedgerow.solvers.hard_margin import hard_margin
 from hedgerow.solvers.interior_point import INTERIOR_POINT
 from hedgerow.solvers.iterative_scaling import ITERATIVE_SCALING
 from hedgerow.solvers.lbfgs import LBFGS
 from hedgerow.solvers.newton import NEWTON
 from hedgerow.solvers.pegasos import PEGASOS
 from hedgerow.solvers.plan import plan
+from hedgerow.solvers.proximal_newton import PROXIMAL_NEWTON
 from hedgerow.solvers.settings import Progress, Settings
 from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "solve"]
+
+HARD_MARGIN = Solver(
+    name="hard_margin",
+    run=lambda progress: hard_margin(progress, solve),  # for its soft margins any solver will do
+    losses=("hard_margin",),
+)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -38,6 +46,8 @@ SOLVERS: dict[str, Solver] = {
         CONJUGATE_GRADIENT,
         GRADIENT_DESCENT,
         ITERATIVE_SCALING,
+        PROXIMAL_NEWTON,
+        HARD_MARGIN,
         PEGASOS,
         SGD,
     )
@@ -63,9 +73,8 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         the size of the data, C and the loss (`plan`), and hands over to the next if that is slow.
         ``Solution.solver`` says what ran.
     """
-    if solver != "auto":
-        _refuse_what_it_lacks(solver, problem)
-    elif settings.options:
+    _refuse_what_it_lacks(solver, problem)
+    if solver == "auto" and settings.options:
         msg = f"solver='auto' has no options, got {dict(settings.options)}; name the solver they are for"
         raise ParameterError(msg)
     constant = _sufficient_intercept(problem)
@@ -140,13 +149,29 @@ def _gap_left(solution: Solution) -> float:
 
 def _refuse_what_it_lacks(solver: str, problem: LinearProblem) -> None:
     """Raise if the solver does not exist or cannot take the problem, naming those that can."""
+    if solver == "auto":
+        _refuse_what_nobody_can(problem)
+        return
     if solver not in SOLVERS:
         msg = f"solver={solver!r} is not known; choose 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ParameterError(msg)
     lacks = SOLVERS[solver].what_it_lacks(problem)
     if lacks is not None:
+        _refuse_what_nobody_can(problem)
         able = [name for name, other in SOLVERS.items() if other.what_it_lacks(problem) is None]
         msg = f"solver={solver!r} cannot {lacks}; solvers that can are {', '.join(map(repr, able))}"
+        raise ParameterError(msg)
+
+
+def _refuse_what_nobody_can(problem: LinearProblem) -> None:
+    """Raise if no solver can take the problem, naming the losses that its penalty goes with."""
+    if all(solver.what_it_lacks(problem) is not None for solver in SOLVERS.values()):
+        name = problem.penalty.name
+        able = {loss: None for s in SOLVERS.values() if name in s.penalties for loss in s.losses}
+        msg = (
+            f"no solver can take penalty={name!r} with loss={problem.loss.name!r}; "
+            f"it goes with {', '.join(map(repr, able))}"
+        )
         raise ParameterError(msg)
 
 

@@ -31,7 +31,7 @@ from hedgerow._state import Json
 from hedgerow.problems import Status, inner
 from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.finite_newton import finite_newton
-from hedgerow.solvers.ridge_system import factor
+from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.smooth_objective import Sample, SmoothObjective
 from hedgerow.solvers.solver import Option, Solver
@@ -145,7 +145,7 @@ class _Direct:
         """Move by the minimum of the model."""
         objective = self.objective
         gradient = objective.gradient()
-        lower = factor(objective.hessian(self._sample()), objective.problem.n_threads)
+        lower = cholesky_factor(objective.hessian(self._sample()), objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)
         foretold = -inner(gradient, direction)
         objective.step(direction, -foretold)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow._rows import n_values, rows_of
-from hedgerow.problems import LinearProblem
+from hedgerow.problems import HardMarginProblem, LinearProblem
 from hedgerow.solvers.active_set import is_cheap
 
 __all__ = ["plan"]
@@ -31,6 +31,8 @@ def plan(problem: LinearProblem) -> list[str]:
     """Return the names of the solvers to try, the likely fastest first."""
     if problem.penalty.bounds_dual:
         return ["proximal_newton"]
+    if isinstance(problem, HardMarginProblem):
+        return ["hard_margin"]
     if is_cheap(problem):
         return ["newton" if problem.loss.is_smooth else "interior_point"]
     work = _work(problem)

@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.problems import LinearProblem, inner
 
-__all__ = ["Direction", "NarrowSystem", "RidgeSystem", "WideSystem", "factor", "ridge_system"]
+__all__ = [
+    "Direction",
+    "NarrowSystem",
+    "RidgeSystem",
+    "WideSystem",
+    "cholesky_factor",
+    "ridge_system",
+]
 
 Vector = NDArray[np.float64]
 
@@ -78,7 +85,7 @@ def ridge_system(problem: LinearProblem) -> RidgeSystem:
     return NarrowSystem(problem) if n_features < n_samples else WideSystem(problem)
 
 
-def factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+def cholesky_factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return the Cholesky factor of a positive definite matrix.
 
     Rounding can push a tiny pivot below zero when the row weights span many decades; then the
@@ -128,7 +135,7 @@ class NarrowSystem:
             # A free intercept has no penalty; if no row has weight nothing moves it.
             diagonal[-1] = self.matrix[-1, -1] or 1.0
         np.fill_diagonal(self.matrix, diagonal)
-        self.factor = factor(self.matrix, problem.n_threads)
+        self.factor = cholesky_factor(self.matrix, problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve, refine once, and read off the steps of the margins and of alpha."""
@@ -216,7 +223,7 @@ class WideSystem:
         signed = self.root * self.problem.y
         matrix = self.kernel * signed[:, None] * signed[None, :]
         np.fill_diagonal(matrix, matrix.diagonal() + 1.0)
-        self.factor = factor(matrix, self.problem.n_threads)
+        self.factor = cholesky_factor(matrix, self.problem.n_threads)
 
     def direction(self, alpha: Vector, target: Vector) -> Direction:
         """Solve for h and, if the intercept is free, for d_b so that alpha is balanced."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hedgerow._rows import matrix_of
 from hedgerow.certificates import certify
-from hedgerow.losses import REGRESSION_LOSSES, loss_by_name, regression_loss
+from hedgerow.losses import HARD, REGRESSION_LOSSES, loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import Intercept, LinearProblem
+from hedgerow.problems import HardMarginProblem, Intercept, LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, solve
 
 __all__ = ["check_solver"]
@@ -88,4 +88,13 @@ def _problem(loss: str, X: Any, numbers: Vector, weight: Vector, **rest: Any) ->
         ones, rest["targets"] = np.ones(len(numbers)), numbers
         return LinearProblem(matrix_of(X), ones, weight, regression_loss(loss, 0.3), **rest)
     signs = np.where(np.arange(len(numbers)) % 2 == 0, 1.0, -1.0)
+    if loss == HARD.name:
+        return HardMarginProblem(matrix_of(_parted(X, signs)), signs, weight, **rest)
     return LinearProblem(matrix_of(X), signs, weight, loss_by_name(loss), **rest)
+
+
+def _parted(X: Any, signs: Vector) -> Any:
+    """Return a table whose first feature alone tells the classes apart."""
+    shift = np.zeros(X.shape)
+    shift[:, 0] = 5.0 * signs
+    return sp.csr_array(X + shift) if sp.issparse(X) else X + shift
