@@ -45,6 +45,9 @@ AT_BOUND = 1e-12
 """An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
 
 
+BLOCK = 1 << 16
+"""Rows that are looked at together."""
+
 ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
 
@@ -277,15 +280,21 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
 
     A free intercept is taken as the best there is for that.
     """
-    left, right = problem.loss.conjugate_slopes(on_bounds(problem, alpha), problem.weight)
-    residual = problem.residuals(scores)
-    used = problem.weight > 0
-    least, most = (residual - right)[used], (residual - left)[used]  # 0 is to lie between them
-    if problem.intercept != "free":
-        return max(float(np.max(least)), float(-np.min(most)), 0.0)
-    positive = problem.y[used] > 0
-    least, most = np.where(positive, least, -most), np.where(positive, most, -least)
-    return max(0.0, float(np.max(least) - np.min(most)))
+    on_bound = on_bounds(problem, alpha)
+    highest, lowest = -np.inf, np.inf
+    for begin in range(0, len(alpha), BLOCK):  # so that no array is as long as the data
+        rows = slice(begin, begin + BLOCK)
+        weight, y = problem.weight[rows], problem.y[rows]
+        left, right = problem.loss.conjugate_slopes(on_bound[rows], weight)
+        residual = problem.target[rows] - y * scores[rows]
+        least, most = residual - right, residual - left  # 0 is to lie between them
+        if problem.intercept == "free":
+            least, most = np.where(y > 0, least, -most), np.where(y > 0, most, -least)
+        highest = max(highest, float(np.max(least, initial=-np.inf, where=weight > 0)))
+        lowest = min(lowest, float(np.min(most, initial=np.inf, where=weight > 0)))
+    if problem.intercept == "free":
+        return max(0.0, highest - lowest)
+    return max(highest, -lowest, 0.0)
 
 
 def _violation_of_bounds(

@@ -15,7 +15,7 @@ HEDGEROW_ASK void prefetch(const void* begin, int64_t bytes) {
   const char* line = static_cast<const char*>(begin);
   const int64_t asked = bytes < kPrefetchBytes ? bytes : kPrefetchBytes;
   for (int64_t offset = 0; offset < asked; offset += kLineBytes) __builtin_prefetch(line + offset);
-  __builtin_prefetch(line + asked - 1);
+  __builtin_prefetch(line + (asked > 0 ? asked - 1 : 0));
 }
 
 template <class T>

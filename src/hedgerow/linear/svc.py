@@ -200,10 +200,12 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
             Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
         """
         self._check()
-        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        problems = self._problems(data)
-        results = self._solve(problems, partial(_model_at, classes=data.classes))
-        self.classes_ = data.classes
+        # The checked data are not kept: of them a fit needs no more than the problems and the classes.
+        problems, classes = self._problems(
+            check_classification_data(self, X, y, sample_weight, self.class_weight)
+        )
+        results = self._solve(problems, partial(_model_at, classes=classes))
+        self.classes_ = classes
         self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
         return self
@@ -223,8 +225,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
             msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
             raise ParameterError(msg)
 
-    def _problems(self, data: TrainingData) -> list[LinearProblem]:
-        """Return one problem for two classes, else one a class."""
+    def _problems(self, data: TrainingData) -> tuple[list[LinearProblem], NDArray[Any]]:
+        """Return one problem for two classes, else one a class; and the classes."""
         signs = one_vs_rest_signs(data.y, len(data.classes))
         parts: dict[str, Any] = {
             "weight": self._row_weights(data.sample_weight),
@@ -234,7 +236,9 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         if len(signs) > 1:
             parts["n_threads"] = 1
         problems = [self._problem(data.matrix, y=sign, **parts) for sign in signs]
-        return hard_margins(problems, data.classes) if np.isinf(self.C) else problems
+        if np.isinf(self.C):
+            problems = hard_margins(problems, data.classes)
+        return problems, data.classes
 
 
 def _model_at(point: tuple[NDArray[np.float64], float], classes: NDArray[Any]) -> dict[str, Any]:
