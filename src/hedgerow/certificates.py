@@ -24,6 +24,7 @@ from hedgerow.problems import (
     LinearProblem,
     Overlap,
     Solution,
+    blocks,
     inner,
     relative_gap,
 )
@@ -44,9 +45,6 @@ Criterion = Literal["relative_gap", "kkt_violation"]
 AT_BOUND = 1e-12
 """An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
 
-
-BLOCK = 1 << 16
-"""Rows that are looked at together."""
 
 ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
@@ -282,8 +280,7 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
     """
     on_bound = on_bounds(problem, alpha)
     highest, lowest = -np.inf, np.inf
-    for begin in range(0, len(alpha), BLOCK):  # so that no array is as long as the data
-        rows = slice(begin, begin + BLOCK)
+    for rows in blocks(len(alpha)):
         weight, y = problem.weight[rows], problem.y[rows]
         left, right = problem.loss.conjugate_slopes(on_bound[rows], weight)
         residual = problem.target[rows] - y * scores[rows]

@@ -5,6 +5,7 @@ A problem knows its data, its scaling and its dual; it does not know how it is s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -26,6 +27,7 @@ __all__ = [
     "Overlap",
     "Solution",
     "Status",
+    "blocks",
     "inner",
     "relative_gap",
 ]
@@ -39,20 +41,29 @@ Status = Literal[
 MEETING = 1e-9
 """A distance, relative to the size of the rows, at which two points count as the same."""
 
+BLOCK = 1 << 14
+"""Rows of which something is computed at a time."""
+FAINT = 1e-6
+"""A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
+
 
 def inner(a: Vector, b: Vector) -> float:
     """Return <a, b>, summed in an order that does not depend on the number of BLAS threads."""
-    return float(np.sum(a * b))
+    if len(a) <= BLOCK:
+        return float(np.sum(a * b))
+    return sum(float(np.sum(a[rows] * b[rows])) for rows in blocks(len(a)))
+
+
+def blocks(n_rows: int) -> Iterator[slice]:
+    """Yield stretches of the rows, so that what is computed of each row needs no array of them all."""
+    for begin in range(0, n_rows, BLOCK):
+        yield slice(begin, begin + BLOCK)
 
 
 def relative_gap(primal: float, dual: float, least_scale: float = 0.0) -> float:
     """Return the gap over max(|primal|, |dual|, least_scale); 0 when all are 0."""
     scale = max(abs(primal), abs(dual), least_scale)
     return (primal - dual) / scale if scale > 0 else 0.0
-
-
-FAINT = 1e-6
-"""A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +182,12 @@ class LinearProblem:
 
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
         """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
-        residuals = self.residuals(self.scores(w, b) if scores is None else scores)
-        return self.cost_of(w, b) + inner(self.weight, self.loss.value(residuals))
+        scores = self.scores(w, b) if scores is None else scores
+        losses = 0.0
+        for rows in blocks(len(scores)):
+            residuals = self.target[rows] - self.y[rows] * scores[rows]
+            losses += inner(self.weight[rows], self.loss.value(residuals))
+        return self.cost_of(w, b) + losses
 
     @property
     def objective_at_zero(self) -> float:
@@ -191,7 +206,10 @@ class LinearProblem:
     def dual_objective(self, alpha: Vector, v: Vector | None = None) -> float:
         """Return the dual objective at a feasible alpha; `v` is its combine(alpha), if at hand."""
         v = self.combine(alpha) if v is None else v
-        gain = inner(self.target, alpha) - float(np.sum(self.loss.conjugate(alpha, self.weight)))
+        gain = 0.0
+        for rows in blocks(len(alpha)):
+            price = self.loss.conjugate(alpha[rows], self.weight[rows])
+            gain += float(np.sum(self.target[rows] * alpha[rows] - price))
         return gain - self.price_of(v, inner(self.y, alpha))
 
     def price_of(self, v: Vector, balance: float) -> float:
@@ -211,7 +229,8 @@ class LinearProblem:
 
     def boxed(self, alpha: Vector) -> Vector:
         """Return alpha cut to its bounds; what is not finite becomes 0."""
-        return np.clip(np.where(np.isfinite(alpha), alpha, 0.0), self.lower, self.upper)
+        inside = np.nan_to_num(alpha, posinf=0.0, neginf=0.0)
+        return np.clip(inside, self.lower, self.upper, out=inside)
 
     def feasible(self, alpha: Vector) -> Vector:
         """Return an alpha near the given one that meets every constraint of the dual.
