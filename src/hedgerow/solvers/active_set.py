@@ -27,6 +27,8 @@ Vector = NDArray[np.float64]
 
 CHEAP = 2e7
 """Multiplications a factorisation may cost for the exact finish to be made."""
+FEW_ROWS = 10_000
+"""Rows beyond which even a pass over them is noticed."""
 REGROUPINGS = 10
 REFINEMENTS = 4
 STIFF = 1e7
@@ -37,7 +39,7 @@ def is_cheap(problem: LinearProblem) -> bool:
     """Say whether a factorisation for this problem takes no noticeable time."""
     n_samples, n_features = problem.shape
     small = min(n_samples, n_features + 1)
-    return n_samples * small**2 <= CHEAP
+    return n_samples <= FEW_ROWS and n_samples * small**2 <= CHEAP
 
 
 def finish_exactly(progress: Progress, alpha: Vector) -> None:
