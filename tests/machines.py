@@ -19,11 +19,12 @@ PAIRS = [
     for name, solver in SOLVERS.items()
     if solver.is_exact
     for loss, penalty in product(solver.losses, solver.penalties)
+    if loss in {*LOSSES, *REGRESSION_LOSSES}
 ]
-"""Every exact solver with every loss and penalty that it takes."""
+"""Every exact solver with every loss and penalty that it takes; hard margins have judges of their own."""
 KINDS = [
     *(("LinearSVC", loss, penalty) for loss, penalty in product(LOSSES, PENALTIES)),
-    *(("LinearSVR", loss, "l2") for loss in REGRESSION_LOSSES),
+    *(("LinearSVR", loss, penalty) for loss, penalty in product(REGRESSION_LOSSES, PENALTIES)),
     ("LinearOneClassSVM", "hinge", "l2"),
 ]
 KINDS = [kind for kind in KINDS if any(kind[1:] == pair[1:] for pair in PAIRS)]
@@ -66,11 +67,11 @@ def fitted(kind, machine, rows=None, **parameters):
     if kind == "LinearOneClassSVM":
         model = LinearOneClassSVM(nu=1.0 / machine.c.sum(), **parameters)
         return model.fit(rows, sample_weight=machine.c)
-    parameters |= {"loss": machine.loss, "C": C}
+    parameters |= {"loss": machine.loss, "C": C, "penalty": machine.penalty}
     if kind == "LinearSVR":
         model, y = LinearSVR(epsilon=machine.epsilon, **parameters), machine.target
     else:
-        model, y = LinearSVC(penalty=machine.penalty, **parameters), machine.y
+        model, y = LinearSVC(**parameters), machine.y
     return model.fit(rows, y, sample_weight=machine.c / C)
 
 

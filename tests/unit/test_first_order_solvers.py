@@ -380,7 +380,7 @@ def test_the_intercept_of_a_one_class_machine_is_refused(solver):
     asked = LinearProblem(
         matrix_of(X), np.ones(60), WEIGHT, loss_by_name("hinge"), intercept, pull=1.0
     )
-    with pytest.raises(ParameterError, match="cannot fit the offset of a one-class machine"):
+    with pytest.raises(ParameterError, match="cannot fit the intercept of a one-class machine"):
         solve(asked, settings(), solver)
 
 

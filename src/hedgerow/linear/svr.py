@@ -16,6 +16,7 @@ from hedgerow._validation import RegressionData, check_regression_data
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
 from hedgerow.losses import REGRESSION_LOSSES, regression_loss
 from hedgerow.monitor import monitored_fit
+from hedgerow.penalties import PENALTIES
 from hedgerow.problems import LinearProblem, Solution
 
 __all__ = ["LinearSVR"]
@@ -24,6 +25,7 @@ _RULES = {
     **SUPERVISED_RULES,
     "epsilon": real_number(0),
     "loss": one_of(*REGRESSION_LOSSES),
+    "penalty": one_of(*PENALTIES),
 }
 
 
@@ -69,6 +71,9 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
     intercept : {"free", "penalized"}, default="free"
         A free intercept is not penalised, as in the textbook and LIBSVM; "penalized" adds
         (b / intercept_scaling)^2 / 2 to the objective, as LIBLINEAR and scikit-learn's LinearSVR do.
+    penalty : {"l2", "l1"}, default="l2"
+        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
+        loss="squared_epsilon_insensitive".
     reg_lambda : float or None, default=None
         The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
         1 / (2 lambda sum of the weights). Giving both is an error.
@@ -132,6 +137,7 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
         random_state: Any = None,
         max_iter: int = 1000,
         intercept: str = "free",
+        penalty: str = "l2",
         reg_lambda: float | None = None,
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
@@ -149,6 +155,7 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
         self.random_state = random_state
         self.max_iter = max_iter
         self.intercept = intercept
+        self.penalty = penalty
         self.reg_lambda = reg_lambda
         self.solver = solver
         self.solver_options = solver_options
@@ -191,6 +198,7 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
             targets=data.targets,
             weight=self._row_weights(data.sample_weight),
             loss=regression_loss(self.loss, float(self.epsilon)),
+            penalty=PENALTIES[self.penalty],
         )
 
     def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
