@@ -8,7 +8,7 @@ by proximal steps: with alpha' the alpha of the last step and a window h,
 is the slope of a smoothed loss, whose objective Newton's method minimises (`SmoothObjective`). Only
 rows whose alpha is between the bounds bend it, so a step factorises the second derivatives over these
 few rows. When the gradient is small beside the gap that is left, alpha becomes alpha', the window a
-quarter, and it goes on.
+third, and it goes on.
 
 With many more rows than features a sample of the rows is solved first: what it lacks of the optimum
 is little, and costs little.
@@ -38,11 +38,11 @@ Vector = NDArray[np.float64]
 
 FIRST_WINDOW = 2.0
 """In the unit of the problem's scores."""
-NARROWER = 0.25
+NARROWER = 0.35
 """How much of its width a window keeps."""
 STARTED = 1e-2
 """Relative gap to which a sample is solved."""
-START_WINDOW = 0.1
+START_WINDOW = 0.3
 """Width, in that of the first window, at which all rows follow a sample."""
 NEGLIGIBLE = 0.3
 """Share of the tolerance below which a gap is not worth a step of its own."""
