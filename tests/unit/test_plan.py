@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from hedgerow import LinearProblem, LinearSVC, Settings, certify, solve
 from hedgerow._rows import matrix_of
@@ -16,7 +17,7 @@ from hedgerow.solvers.plan import plan
 RNG = np.random.default_rng(0)
 SMALL = RNG.normal(size=(100, 5))
 MANY_ROWS = RNG.normal(size=(60_000, 12))
-TEXT = sp.random_array((2000, 50_000), density=1e-3, format="csr", rng=RNG)
+TEXT = normalize(sp.random_array((2000, 50_000), density=1e-3, format="csr", rng=RNG))
 PICTURES = RNG.random((3000, 700))
 
 

@@ -33,18 +33,16 @@ from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.finite_newton import finite_newton
 from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.smooth_objective import Sample, SmoothObjective
+from hedgerow.solvers.smooth_objective import ROWS_PER_UNKNOWN, Sample, SmoothObjective
 from hedgerow.solvers.solver import Option, Solver
 from hedgerow.solvers.truncated_newton import Truncated, TrustRegion
 
-__all__ = ["NEWTON"]
+__all__ = ["DIRECT_UNKNOWNS", "NEWTON"]
 
 Vector = NDArray[np.float64]
 
 DIRECT_UNKNOWNS = 1500
 """Unknowns up to which a factorisation is taken by itself."""
-ROWS_PER_UNKNOWN = 50
-"""Size of the first sample that second derivatives are estimated from."""
 SLOW = 0.1
 """Share of the last foretold decrease that the next one may keep before the sample grows."""
 STARTED = 1e-4

@@ -13,16 +13,16 @@ from hedgerow import _core
 from hedgerow._rows import n_values, rows_of
 from hedgerow.problems import HardMarginProblem, LinearProblem
 from hedgerow.solvers.active_set import is_cheap
+from hedgerow.solvers.newton import DIRECT_UNKNOWNS
+from hedgerow.solvers.smooth_objective import ROWS_PER_UNKNOWN, WORTH_A_START
 
 __all__ = ["plan"]
 
 MOST_UNKNOWNS = 6000
-"""Unknowns of a linear system (8 n^2 bytes, twice) up to which one is factorised."""
+"""Unknowns of a linear system (8 n^2 bytes, twice) up to which a loss with kinks has one factorised."""
 VISIT, PASS, PRODUCT, SPARSE_PRODUCT = 1.5, 0.5, 0.06, 0.6
 """Nanoseconds for a value in a sweep, for one in a pass by all threads, and for a multiplication in a
 product of matrices, dense or sparse."""
-MANY_ROWS, ROWS_PER_UNKNOWN = 200, 50
-"""Rows a feature from which a sample of them is solved first, and that second derivatives need."""
 SAMPLE = 1000
 """Rows whose norms tell what all are like."""
 
@@ -48,18 +48,16 @@ def _work(problem: LinearProblem) -> dict[str, float]:
     pass_, factor = PASS * values, PRODUCT * unknowns**3 / 3.0
     product = PRODUCT if values == n_samples * n_features else SPARSE_PRODUCT
     gram = 0.5 * product * values * min(values / n_samples, unknowns)
-    if unknowns > MOST_UNKNOWNS:
-        if problem.loss.is_smooth:
-            time["newton"] = 100.0 * pass_
-        return time
-    many_rows = n_samples >= MANY_ROWS * n_features
+    sampled = ROWS_PER_UNKNOWN * unknowns
     if problem.loss.is_smooth:
-        counted = min(1.0, ROWS_PER_UNKNOWN * unknowns / n_samples)
-        time["newton"] = 7.0 * (pass_ + counted * gram + factor)
+        direct = 7.0 * (pass_ + min(1.0, sampled / n_samples) * gram + factor)
+        time["newton"] = direct if unknowns <= DIRECT_UNKNOWNS else 100.0 * pass_
+        return time
+    if unknowns > MOST_UNKNOWNS:
         return time
     time["interior_point"] = 25.0 * (8.0 * pass_ + gram + factor)
     if n_features < n_samples and not problem.pull:
-        steps = 15.0 if many_rows else 40.0
+        steps = 15.0 if n_samples >= WORTH_A_START * sampled else 40.0
         time["augmented_lagrangian"] = steps * (pass_ + 0.15 * gram + factor)
     return time
 

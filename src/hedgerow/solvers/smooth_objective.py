@@ -23,7 +23,7 @@ from hedgerow.losses import ClippedLoss
 from hedgerow.problems import LinearProblem, inner
 from hedgerow.solvers.settings import Progress
 
-__all__ = ["Sample", "SmoothObjective", "loss_shape"]
+__all__ = ["ROWS_PER_UNKNOWN", "WORTH_A_START", "Sample", "SmoothObjective", "loss_shape"]
 
 Vector = NDArray[np.float64]
 
@@ -34,8 +34,8 @@ GOOD_ENOUGH = 0.1
 TRIALS = 30
 ROUNDING = 1e-13
 """Relative change of an objective that means nothing."""
-STARTING_ROWS = 50
-"""Rows a feature that a sample to start from has."""
+ROWS_PER_UNKNOWN = 50
+"""Rows a sample needs for each unknown, to start from or for second derivatives."""
 FEWEST_ROWS = 1000
 """Rows that it has at least."""
 WORTH_A_START = 4
@@ -69,7 +69,7 @@ class Sample:
     def to_start_from(cls, problem: LinearProblem, seed: int) -> Sample | None:
         """Draw a sample worth solving first; None if there are too few rows for that."""
         n_rows, n_columns = problem.shape
-        every = min(n_rows // (STARTING_ROWS * (n_columns + 1)), n_rows // FEWEST_ROWS)
+        every = min(n_rows // (ROWS_PER_UNKNOWN * (n_columns + 1)), n_rows // FEWEST_ROWS)
         return None if every < WORTH_A_START else cls.draw(n_rows, every, seed)
 
     def problem(self, whole: LinearProblem) -> LinearProblem:
