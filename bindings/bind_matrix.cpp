@@ -1,9 +1,14 @@
 #include <algorithm>
+#include <limits>
 
 #include "arrays.hpp"
+#include "hedgerow/data/compact.hpp"
 
 namespace hedgerow::bindings {
 namespace {
+
+/// How many values 32-bit row bounds can count.
+constexpr double kMostStored = std::numeric_limits<std::int32_t>::max();
 
 template <class T>
 OwnedMatrix dense(Table<const T> values) {
@@ -25,9 +30,9 @@ void require_bounds(std::span<const I> indptr, std::size_t n_stored) {
 
 template <class I>
 void require_columns(std::span<const I> indices, std::int64_t n_cols) {
-  const bool inside = std::all_of(indices.begin(), indices.end(),
-                                  [=](std::int64_t j) { return 0 <= j && j < n_cols; });
-  if (!inside)
+  std::int64_t n_outside = 0;  // counted, not searched for: that takes whole vectors at a time
+  for (const I j : indices) n_outside += (j < 0) | (j >= n_cols);
+  if (n_outside > 0)
     throw nb::value_error(("indices holds a column outside 0 ... n_cols - 1, and n_cols is " +
                            std::to_string(n_cols) + ": correct one of the two.")
                               .c_str());
@@ -54,6 +59,41 @@ void bind_csr(nb::class_<OwnedMatrix>& matrix) {
                     "indptr"_a.noconvert(), "n_cols"_a);
 }
 
+/// The row bounds of the values other than 0, if those are at most that share of all, else None.
+template <class T>
+nb::object nonzero_bounds(Table<const T> values, double most, int n_threads) {
+  const DenseRows<T> rows = std::get<DenseRows<T>>(dense<T>(values).view);
+  const double limit = std::min(most * static_cast<double>(values.size()), kMostStored);
+  std::vector<std::int64_t> begins(values.shape(0) + 1);
+  const std::int64_t count = [&] {
+    const nb::gil_scoped_release unlocked;
+    return sampled_density(rows) > most ? -1 : count_nonzero(rows, std::span(begins), n_threads);
+  }();
+  if (count < 0 || static_cast<double>(count) > limit) return nb::none();
+  auto bounds = make_array<std::int32_t, 1>({begins.size()});
+  std::copy(begins.begin(), begins.end(), bounds.data());
+  return nb::cast(bounds);
+}
+
+template <class T>
+void py_copy_nonzero(Table<const T> array, Vector<const std::int32_t> bounds, Vector<T> values,
+                     Vector<std::int32_t> columns, int n_threads) {
+  const DenseRows<T> rows = std::get<DenseRows<T>>(dense<T>(array).view);
+  require_length("bounds", bounds.size(), rows.n_rows + 1, "row, and one");
+  const nb::gil_scoped_release unlocked;
+  copy_nonzero(rows, as_span(bounds), as_span(values), as_span(columns), n_threads);
+}
+
+template <class T>
+void bind_compact(nb::module_& module) {
+  module.def("nonzero_bounds", &nonzero_bounds<T>, "array"_a.noconvert(), "most"_a, "n_threads"_a,
+             "The row bounds of a CSR matrix of the values other than 0; None if they are more than "
+             "that share of all.");
+  module.def("copy_nonzero", &py_copy_nonzero<T>, "array"_a.noconvert(), "bounds"_a.noconvert(),
+             "values"_a.noconvert(), "columns"_a.noconvert(), "n_threads"_a,
+             "Write the values other than 0 and their columns, within the bounds of each row.");
+}
+
 }  // namespace
 
 /// What dense() or csr() makes an equal matrix of.
@@ -78,6 +118,8 @@ void bind_matrix(nb::module_& module) {
   matrix.def_prop_ro("shape", [](const OwnedMatrix& self) {
     return nb::make_tuple(n_rows(self.view), n_cols(self.view));
   });
+  bind_compact<float>(module);
+  bind_compact<double>(module);
 }
 
 }  // namespace hedgerow::bindings

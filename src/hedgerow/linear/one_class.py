@@ -197,7 +197,7 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
     def _one_class(self, data: WeightedRows) -> LinearProblem:
         n_samples = len(data.sample_weight)
         return self._problem(
-            data.matrix,
+            self._matrix(data),
             y=np.ones(n_samples),
             targets=np.full(n_samples, self._target),
             weight=data.sample_weight / (self.nu * float(np.sum(data.sample_weight))),

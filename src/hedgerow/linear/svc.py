@@ -227,7 +227,7 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
 
     def _problems(self, data: TrainingData) -> tuple[list[LinearProblem], NDArray[Any]]:
         """Return one problem for two classes, else one a class; and the classes."""
-        signs = one_vs_rest_signs(data.y, len(data.classes))
+        matrix, signs = self._matrix(data), one_vs_rest_signs(data.y, len(data.classes))
         parts: dict[str, Any] = {
             "weight": self._row_weights(data.sample_weight),
             "loss": loss_by_name(self.loss),
@@ -235,7 +235,7 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         }
         if len(signs) > 1:
             parts["n_threads"] = 1
-        problems = [self._problem(data.matrix, y=sign, **parts) for sign in signs]
+        problems = [self._problem(matrix, y=sign, **parts) for sign in signs]
         if np.isinf(self.C):
             problems = hard_margins(problems, data.classes)
         return problems, data.classes

@@ -193,7 +193,7 @@ class LinearSVR(RegressorMixin, SupervisedMachine):
 
     def _regression(self, data: RegressionData) -> LinearProblem:
         return self._problem(
-            data.matrix,
+            self._matrix(data),
             y=np.ones(len(data.targets)),
             targets=data.targets,
             weight=self._row_weights(data.sample_weight),

@@ -42,6 +42,7 @@ def dual_coordinate_descent(progress: Progress) -> None:
     core = _core_solver(progress)
     progress.when_stopped = lambda: _offer(progress, core, thoroughly=True)
     mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
+    is_smooth = progress.problem.loss.is_smooth  # then the gap falls as the square of violations
     left = progress.resume()
     if left is not None:
         mark, burst = left["mark"], left["burst"]
@@ -54,7 +55,8 @@ def dual_coordinate_descent(progress: Progress) -> None:
         if progress.measure():
             break
         if violation <= mark:
-            mark *= float(np.clip(settings.tol / gap, 0.03, 0.5)) if gap > 0.0 else 0.5
+            share = settings.tol / gap if gap > 0.0 else 0.5
+            mark *= float(np.clip(np.sqrt(share) if is_smooth else share, 0.03, 0.5))
         burst = min(2 * burst, LONGEST_BURST)
 
 
