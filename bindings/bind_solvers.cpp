@@ -41,7 +41,7 @@ constexpr std::pair<const char*, RowOrder> kOrders[] = {
 void construct(DualCoordinateDescent* self, const OwnedMatrix& matrix, Vector<const double> y,
                Vector<const double> target, Vector<const double> weight, const std::string& loss,
                double epsilon, double rho, bool free_intercept, double balance,
-               const std::string& order, bool shrinking, std::uint64_t seed) {
+               const std::string& order, bool shrinking, std::uint64_t seed, int n_threads) {
   const std::int64_t n = n_rows(matrix.view);
   require_length("y", y.size(), n, kRow);
   require_length("target", target.size(), n, kRow);
@@ -54,7 +54,8 @@ void construct(DualCoordinateDescent* self, const OwnedMatrix& matrix, Vector<co
                                                rho,
                                                free_intercept,
                                                balance};
-  const DualCoordinateDescent::Options options{named("order", order, kOrders), shrinking, seed};
+  const DualCoordinateDescent::Options options{named("order", order, kOrders), shrinking, seed,
+                                               n_threads};
   const nb::gil_scoped_release unlocked;
   new (self) DualCoordinateDescent(matrix.view, problem, options);
 }
@@ -76,24 +77,29 @@ void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
 nb::tuple state(const DualCoordinateDescent& self) {
   const auto state = self.state();
   return nb::make_tuple(copy_array<double>(state.alpha), copy_array<double>(state.w), state.shift,
-                        state.excess, state.n_swept, state.multiplier_due, state.shrink_above,
-                        state.shrink_below);
+                        state.excess, state.n_swept, state.multiplier_due);
 }
 
 void restore(DualCoordinateDescent& self, Vector<const double> alpha, Vector<const double> w,
-             double shift, double excess, std::int64_t n_swept, bool multiplier_due,
-             double shrink_above, double shrink_below) {
+             double shift, double excess, std::int64_t n_swept, bool multiplier_due) {
   require_length("alpha", alpha.size(), self.n_points(), kRow);
   require_length("w", w.size(), static_cast<std::int64_t>(self.w().size()), "column of the matrix");
   const auto values = [](const auto& array) {
     return std::vector<double>(array.data(), array.data() + array.size());
   };
-  self.restore({values(alpha), values(w), shift, excess, n_swept, multiplier_due, shrink_above,
-                shrink_below});
+  self.restore({values(alpha), values(w), shift, excess, n_swept, multiplier_due});
 }
 
 NewArray<double, 1> copy_alpha(const DualCoordinateDescent& self) {
   return copy_array<double>(self.alpha());
+}
+
+NewArray<double, 1> copy_scores(DualCoordinateDescent& self) {
+  const auto scores = [&] {
+    const nb::gil_scoped_release unlocked;
+    return self.scores();
+  }();
+  return copy_array<double>(scores);
 }
 
 NewArray<double, 1> copy_w(const DualCoordinateDescent& self) {
@@ -125,16 +131,16 @@ void bind_solvers(nb::module_& module) {
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "matrix"_a, "y"_a.noconvert(),
            "target"_a.noconvert(), "weight"_a.noconvert(), nb::kw_only(), "loss"_a,
            "epsilon"_a = 0.0, "rho"_a = 0.0, "free_intercept"_a = false, "balance"_a = 0.0,
-           "order"_a = "shuffled", "shrinking"_a = true, "seed"_a)
+           "order"_a = "shuffled", "shrinking"_a = true, "seed"_a, "n_threads"_a = 1)
       .def("run", &run, "n_sweeps"_a, "tolerance"_a,
-           "Make up to n_sweeps sweeps; the number made and the violation of the last.")
+           "Make up to n_sweeps sweeps; the number made and the violation that is left.")
       .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
       .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
       .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
-           "excess"_a, "n_swept"_a, "multiplier_due"_a, "shrink_above"_a, "shrink_below"_a,
-           "Go on from a state.")
+           "excess"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
       .def_prop_ro("w", &copy_w, nb::rv_policy::move)
+      .def_prop_ro("scores", &copy_scores, nb::rv_policy::move)
       .def_prop_ro("intercept", &DualCoordinateDescent::intercept);
   module.def("perceptron_pass", &py_perceptron_pass, "matrix"_a, "y"_a.noconvert(),
              "weight"_a.noconvert(), "order"_a.noconvert(), "step"_a, "fit_intercept"_a,

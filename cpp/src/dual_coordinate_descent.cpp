@@ -14,7 +14,9 @@ namespace hedgerow {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kOneThread = 1;
+/// A row rests if its slopes hold it back by more than this share of the largest violation. Rows that
+/// should not have are found by the next look.
+constexpr double kRestShare = 0.1;
 
 BoxShape box_shape(DualLoss loss, double epsilon) {
   const bool two_sided =
@@ -47,9 +49,8 @@ DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, const Problem
       w_(static_cast<std::size_t>(n_cols(matrix)), 0.0),
       excess_(-problem.balance),
       is_active_(problem.y.size(), 1) {
-  shrink_none();
   std::vector<double> sq_norms(points_.size());
-  row_sq_norms(matrix, sq_norms, kOneThread);
+  row_sq_norms(matrix, sq_norms, options.n_threads);
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const double y = problem.y[i], c = problem.weight[i];
     points_[i] = {.beta = 0.0,
@@ -57,25 +58,20 @@ DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, const Problem
                   .weight = y * c,
                   .inverse_diagonal = 1.0 / (sq_norms[i] + rho_ + box_.softness / c)};
   }
+  activate_all();
 }
 
 DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, double tolerance) {
   Report report{0, kInfinity};
-  RowOrder order = options_.order;
-  activate_all();
-  const auto n_all = std::max<std::int64_t>(static_cast<std::int64_t>(active_.size()), 1);
+  const auto n_all = std::max<std::int64_t>(n_points(), 1);
   std::int64_t n_visits = 0;
   while (report.sweeps < n_sweeps) {
-    const bool sees_all = all_active_ && order != RowOrder::stochastic;
     n_visits += std::max<std::int64_t>(static_cast<std::int64_t>(active_.size()), 1);
-    report.violation = sweep(order);
+    report.violation = sweep();
     report.sweeps = (n_visits + n_all - 1) / n_all;
-    order = options_.order;
-    if (report.violation > tolerance) continue;
-    if (sees_all) break;
-    activate_all();
-    shrink_none();  // what was left of the active rows has slopes next to 0, which tell nothing
-    if (order == RowOrder::stochastic) order = RowOrder::cyclic;  // draws cannot show it for all
+    if (report.violation > tolerance && report.sweeps < n_sweeps) continue;
+    report.violation = look();
+    if (report.violation <= tolerance) break;
   }
   return report;
 }
@@ -87,13 +83,13 @@ void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
     beta[i] = points_[i].beta = label(points_[i]) * alpha[i];
     excess_ += beta[i];
   }
-  weighted_row_sum(matrix_, beta, w_, kOneThread);
+  weighted_row_sum(matrix_, beta, w_, options_.n_threads);
   multiplier_due_ = false;
-  shrink_none();
+  activate_all();
 }
 
 DualCoordinateDescent::State DualCoordinateDescent::state() const {
-  return {alpha(), w_, shift_, excess_, n_swept_, multiplier_due_, shrink_above_, shrink_below_};
+  return {alpha(), w_, shift_, excess_, n_swept_, multiplier_due_};
 }
 
 void DualCoordinateDescent::restore(const State& state) {
@@ -104,8 +100,8 @@ void DualCoordinateDescent::restore(const State& state) {
   excess_ = state.excess;
   n_swept_ = state.n_swept;
   multiplier_due_ = state.multiplier_due;
-  shrink_above_ = state.shrink_above;
-  shrink_below_ = state.shrink_below;
+  activate_all();
+  if (n_swept_ > 0) look();
 }
 
 std::vector<double> DualCoordinateDescent::alpha() const {
@@ -114,12 +110,23 @@ std::vector<double> DualCoordinateDescent::alpha() const {
   return alpha;
 }
 
+std::span<const double> DualCoordinateDescent::scores() {
+  if (!scores_hold_) {
+    scores_.resize(points_.size());
+    const double b = intercept();
+    hedgerow::scores(matrix_, w_, {&b, 1}, scores_, options_.n_threads);
+    scores_hold_ = true;
+  }
+  return scores_;
+}
+
 void DualCoordinateDescent::activate_all() {
   active_.clear();
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (points_[i].weight != 0.0) active_.push_back(static_cast<std::int64_t>(i));
   std::fill(is_active_.begin(), is_active_.end(), 1);
-  all_active_ = true;
+  shrink_none();
+  scores_hold_ = false;
 }
 
 void DualCoordinateDescent::shrink_none() {
@@ -127,37 +134,52 @@ void DualCoordinateDescent::shrink_none() {
   shrink_below_ = -kInfinity;
 }
 
-void DualCoordinateDescent::drop_shrunk() {
+void DualCoordinateDescent::drop_resting() {
   std::erase_if(active_, [this](std::int64_t i) { return !is_active_[i]; });
-  all_active_ = false;
 }
 
-void DualCoordinateDescent::arrange(RowOrder order) {
+void DualCoordinateDescent::shrink_by(const DualSweep& sweep) {
+  if (!options_.shrinking) return;
+  shrink_above_ = sweep.slope_max > 0.0 ? kRestShare * sweep.slope_max : kInfinity;
+  shrink_below_ = sweep.slope_min < 0.0 ? kRestShare * sweep.slope_min : -kInfinity;
+}
+
+DualSweep DualCoordinateDescent::sweep_of(std::span<const std::int64_t> rows) {
+  return {.points = points_.data(),
+          .w = w_.data(),
+          .order = rows.data(),
+          .n_order = static_cast<std::int64_t>(rows.size()),
+          .active = is_active_.data(),
+          .box = box_,
+          .rho = rho_,
+          .shift = shift_,
+          .excess = excess_,
+          .shrink_above = shrink_above_,
+          .shrink_below = shrink_below_,
+          .slope_max = 0.0,
+          .slope_min = 0.0,
+          .n_shrunk = 0};
+}
+
+double DualCoordinateDescent::violation_of(const DualSweep& sweep) const {
+  const double constraint = free_intercept_ ? rho_ * std::abs(excess_) : 0.0;
+  return std::max(sweep.slope_max - sweep.slope_min, constraint);
+}
+
+void DualCoordinateDescent::arrange() {
   Philox random(options_.seed, static_cast<std::uint64_t>(n_swept_));
   order_ = active_;
-  if (order == RowOrder::shuffled) random.shuffle(order_);
-  if (order == RowOrder::stochastic)
+  if (options_.order == RowOrder::shuffled) random.shuffle(order_);
+  if (options_.order == RowOrder::stochastic)
     for (std::int64_t& visit : order_) visit = active_[random.below(active_.size())];
 }
 
-double DualCoordinateDescent::sweep(RowOrder order) {
+double DualCoordinateDescent::sweep() {
   if (free_intercept_ && multiplier_due_) shift_ += rho_ * excess_;
-  arrange(order);
+  arrange();
   ++n_swept_;
-  DualSweep sweep{.points = points_.data(),
-                  .w = w_.data(),
-                  .order = nullptr,
-                  .n_order = 0,
-                  .active = is_active_.data(),
-                  .box = box_,
-                  .rho = rho_,
-                  .shift = shift_,
-                  .excess = excess_,
-                  .shrink_above = shrink_above_,
-                  .shrink_below = shrink_below_,
-                  .slope_max = 0.0,
-                  .slope_min = 0.0,
-                  .n_shrunk = 0};
+  scores_hold_ = false;
+  DualSweep sweep = sweep_of(order_);
   std::visit(
       [&](const auto& rows) {
         const RowLoops<std::decay_t<decltype(rows)>>& loops = hot();
@@ -175,13 +197,24 @@ double DualCoordinateDescent::sweep(RowOrder order) {
       },
       matrix_);
   multiplier_due_ = true;
-  if (options_.shrinking) {
-    shrink_above_ = sweep.slope_max > 0.0 ? sweep.slope_max : kInfinity;
-    shrink_below_ = sweep.slope_min < 0.0 ? sweep.slope_min : -kInfinity;
+  shrink_by(sweep);
+  if (sweep.n_shrunk > 0) drop_resting();
+  return violation_of(sweep);
+}
+
+double DualCoordinateDescent::look() {
+  activate_all();
+  const bool logistic = loss_ == DualLoss::logistic;
+  const auto look_at = logistic ? hot().logistic_look : hot().box_look;
+  DualSweep all = sweep_of(active_);
+  look_at(scores().data(), all);
+  if (options_.shrinking && !logistic) {
+    shrink_by(all);
+    DualSweep resting = sweep_of(active_);
+    look_at(scores_.data(), resting);
+    drop_resting();
   }
-  if (sweep.n_shrunk > 0) drop_shrunk();
-  const double constraint = free_intercept_ ? rho_ * std::abs(excess_) : 0.0;
-  return std::max(sweep.slope_max - sweep.slope_min, constraint);
+  return violation_of(all);
 }
 
 }  // namespace hedgerow

@@ -108,7 +108,7 @@ struct Machine {
                                std::uint64_t seed = 3, bool shrinking = true) const {
     return DualCoordinateDescent(
         matrix, {y, target, weight, loss, epsilon, rho, free_intercept, balance},
-        {order, shrinking, seed});
+        {order, shrinking, seed, 2});
   }
 };
 
@@ -153,6 +153,22 @@ TEST(w_and_the_intercept_are_those_of_alpha) {
     for (std::size_t j = 0; j < 5; ++j) check::near(solver.w()[j], normal[j], kSlack);
     if (!machine.free_intercept)
       check::near(solver.intercept(), machine.rho * machine.excess(alpha), kSlack);
+  }
+}
+
+TEST(scores_are_those_of_w_and_the_intercept_now) {
+  for (const Machine& machine : machines()) {
+    DualCoordinateDescent solver = machine.solver(machine.sample.formats()[1]);
+    for (int visit = 0; visit < 3; ++visit) {
+      const std::vector<double> scores(solver.scores().begin(), solver.scores().end());
+      for (std::size_t i = 0; i < kRows; ++i) {
+        double expected = solver.intercept();
+        for (std::size_t j = 0; j < 5; ++j) expected += solver.w()[j] * machine.sample.x[i * 5 + j];
+        check::near(scores[i], expected, 1e-12);
+      }
+      if (visit == 0) solver.run(3, 0.0);
+      if (visit == 1) solver.set_alpha(std::vector<double>(kRows, 0.1));
+    }
   }
 }
 
@@ -210,7 +226,7 @@ TEST(the_logistic_step_is_exact_over_twenty_orders_of_magnitude) {
         const std::vector<double> target{p}, weight{std::pow(10.0, exponent)};
         DualCoordinateDescent solver(
             one.formats()[1], {y, target, weight, DualLoss::logistic, 0.0, 0.0, false, 0.0},
-            {RowOrder::cyclic, true, 1});
+            {RowOrder::cyclic, true, 1, 1});
         for (int visit = 0; visit < 3; ++visit) solver.run(1, 0.0);
         const double alpha = solver.alpha()[0], c = weight[0], q = one.x[0] * one.x[0];
         CHECK(0.0 < alpha && alpha < c);
@@ -329,7 +345,7 @@ TEST(a_row_of_zeros_goes_where_its_own_loss_sends_it) {
   for (const Matrix& matrix : zeros.formats())
     for (const DualLoss loss : kLosses) {
       DualCoordinateDescent solver(matrix, {y, target, weight, loss, 0.2, 0.0, false, 0.0},
-                                   {RowOrder::shuffled, true, 1});
+                                   {RowOrder::shuffled, true, 1, 1});
       solver.run(10, 1e-6);
       const std::vector<double> alpha = solver.alpha();
       for (std::size_t i = 0; i < 2; ++i) {
@@ -352,7 +368,7 @@ TEST(no_sweeps_or_no_rows_are_no_trouble) {
   for (const RowOrder order : kOrders) {
     DualCoordinateDescent solver(empty.formats()[0],
                                  {{}, {}, {}, DualLoss::hinge, 0.0, 0.0, false, 0.0},
-                                 {order, true, 1});
+                                 {order, true, 1, 1});
     const DualCoordinateDescent::Report report = solver.run(5, 1e-6);
     CHECK(report.violation == 0.0);
   }

@@ -104,7 +104,7 @@ TEST(sweeps_end_by_an_exception_and_leave_alpha_and_w_true) {
   StopToken token;
   DualCoordinateDescent solver(kRows.formats()[0],
                                {kLabels, kOnes, kOnes, DualLoss::hinge, 0.0, 1.0, false, 0.0},
-                               {RowOrder::shuffled, true, 1});
+                               {RowOrder::shuffled, true, 1, 1});
   solver.run(1, 0.0);
   const std::vector<double> alpha = solver.alpha();
   token.stop();

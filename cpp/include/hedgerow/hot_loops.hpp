@@ -224,6 +224,9 @@ struct HotLoops : DenseLoops<float>,
                   SparseLoops<double, std::int64_t> {
   const char* isa;
 
+  /// What a sweep would find at these scores of all rows, without a move.
+  void (*box_look)(const double* scores, DualSweep& sweep);
+  void (*logistic_look)(const double* scores, DualSweep& sweep);
   /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
                   std::int64_t lda, const double* b, std::int64_t ldb, double* c,

@@ -61,6 +61,8 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     sparse_loops<double, int32_t>(),
     sparse_loops<double, int64_t>(),
     HEDGEROW_ISA_NAME,
+    box_look,
+    logistic_look,
     gemm_nt,
     gemm_nt_lower,
     factor,

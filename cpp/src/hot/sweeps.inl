@@ -29,9 +29,21 @@ HEDGEROW_ASK void prefetch(SparseRow<T, I> x) {
   prefetch(x.indices, x.size * static_cast<int64_t>(sizeof(I)));
 }
 
+// Whether the row is to rest; if not, its slopes count.
+inline bool rests(const Visit& visit, int64_t i, DualSweep& sweep) {
+  if (visit.left < sweep.shrink_below && visit.right > sweep.shrink_above) {
+    sweep.active[i] = 0;
+    ++sweep.n_shrunk;
+    return true;
+  }
+  if (visit.left > sweep.slope_max) sweep.slope_max = visit.left;
+  if (visit.right < sweep.slope_min) sweep.slope_min = visit.right;
+  return false;
+}
+
 template <class Rule, class Rows>
-inline void dual_sweep(const Rule& rule, const Rows& rows, DualSweep& sweep) {
-  double slope_max = sweep.slope_max, slope_min = sweep.slope_min, excess = sweep.excess;
+inline void dual_sweep(const Rule& rule, const Rows& rows, DualSweep& shared) {
+  DualSweep sweep = shared;
   for (int64_t t = 0; t < sweep.n_order; ++t) {
     if (t + kVisitsAhead < sweep.n_order) {
       const int64_t ahead = sweep.order[t + kVisitsAhead];
@@ -41,24 +53,24 @@ inline void dual_sweep(const Rule& rule, const Rows& rows, DualSweep& sweep) {
     const int64_t i = sweep.order[t];
     const auto x = row(rows, i);
     DualPoint& point = sweep.points[i];
-    const double score = dot(x, sweep.w) + (sweep.shift + sweep.rho * excess);
+    const double score = dot(x, sweep.w) + (sweep.shift + sweep.rho * sweep.excess);
     const Visit visit = rule.visit(point, score);
-    if (visit.left < sweep.shrink_below && visit.right > sweep.shrink_above) {
-      sweep.active[i] = 0;
-      ++sweep.n_shrunk;
-      continue;
-    }
-    if (visit.left > slope_max) slope_max = visit.left;
-    if (visit.right < slope_min) slope_min = visit.right;
+    if (rests(visit, i, sweep)) continue;
     const double move = visit.beta - point.beta;
     if (move == 0.0) continue;
     point.beta = visit.beta;
-    excess += move;
+    sweep.excess += move;
     add(x, move, sweep.w);
   }
-  sweep.excess = excess;
-  sweep.slope_max = slope_max;
-  sweep.slope_min = slope_min;
+  shared = sweep;
+}
+
+template <class Rule>
+inline void dual_look(const Rule& rule, const double* scores, DualSweep& sweep) {
+  for (int64_t t = 0; t < sweep.n_order; ++t) {
+    const int64_t i = sweep.order[t];
+    rests(rule.visit(sweep.points[i], scores[i]), i, sweep);
+  }
 }
 
 template <class Rows>
@@ -69,6 +81,14 @@ void box_sweep(const Rows& rows, DualSweep& sweep) {
 template <class Rows>
 void logistic_sweep(const Rows& rows, DualSweep& sweep) {
   dual_sweep(Logistic{}, rows, sweep);
+}
+
+void box_look(const double* scores, DualSweep& sweep) {
+  dual_look(Box{sweep.box}, scores, sweep);
+}
+
+void logistic_look(const double* scores, DualSweep& sweep) {
+  dual_look(Logistic{}, scores, sweep);
 }
 
 template <class Rows>

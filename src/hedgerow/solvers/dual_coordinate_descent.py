@@ -1,8 +1,8 @@
 """Dual coordinate descent, for wide, sparse or very large data.
 
 Problem: LinearProblem with any loss and any intercept. The core visits the rows and solves for one
-alpha_i at a time, keeping w = sum_i alpha_i y_i x_i; rows that stay on a bound are left out for a
-while (shrinking). A free intercept is the multiplier of the constraint sum_i alpha_i y_i = q: after
+alpha_i at a time, keeping w = sum_i alpha_i y_i x_i; rows that stay on a bound rest until the others
+have converged, when a look at all rows tells which to visit next (shrinking). A free intercept is the multiplier of the constraint sum_i alpha_i y_i = q: after
 each sweep it moves by rho times what the sum is off (method of multipliers).
 
 Given: the problem. Offered: w, b and alpha, measured on all rows whenever the sweeps have brought the
@@ -30,7 +30,7 @@ __all__ = ["DUAL_COORDINATE_DESCENT"]
 
 Vector = NDArray[np.float64]
 
-FIRST_BURST, LONGEST_BURST = 4, 20
+FIRST_BURST, LONGEST_BURST = 2, 20
 """Sweeps between two measurements of the gap, at most."""
 FIRST_MARK = 1.0
 """A violation, in the unit of the problem's scores, that a first burst is to get below."""
@@ -76,6 +76,7 @@ def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
         order=progress.option("order"),
         shrinking=progress.option("shrinking"),
         seed=progress.settings.seed,
+        n_threads=problem.n_threads,
     )
 
 
@@ -97,7 +98,7 @@ def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly:
     """Offer w, with the best intercept there is, and alpha; return about the relative gap."""
     problem = progress.problem
     w, b, alpha = core.w, core.intercept, core.alpha
-    scores = problem.scores(w, b)
+    scores = core.scores
     if problem.intercept == "free":
         best = problem.best_intercept(scores - b)
         scores, b = scores + (best - b), best

@@ -22,7 +22,8 @@
 // Given: rows, y in {-1, 1}, p, c. Returned: alpha, w, b and the violation, which is the range of
 // the slopes that lead down over the rows visited (and 0), or rho |e| if that is larger and the
 // intercept free. Cost: one sweep reads each active row once or twice. Rows whose slopes say they
-// stay where they are, at a bound or at a kink, leave the active set until the rest has converged.
+// stay where they are, at a bound or at a kink, rest until the others have converged; then a look at
+// all rows, by all threads, tells which are active next.
 //
 // Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for
 // large-scale linear SVM", ICML, algorithm 3. Ho, Lin (2012), "Large-scale linear support vector
@@ -70,11 +71,12 @@ class DualCoordinateDescent {
     RowOrder order;
     bool shrinking;
     std::uint64_t seed;
+    int n_threads;  ///< for all but the sweeps
   };
 
   struct Report {
     std::int64_t sweeps;  ///< visits over the number of rows, rounded up: shrunk sweeps count less
-    double violation;  ///< of the last sweep; infinite if there was none
+    double violation;     ///< of all rows in the end; infinite if there was no sweep
   };
 
   /// All that a later run depends on, between runs.
@@ -85,16 +87,13 @@ class DualCoordinateDescent {
     double excess;
     std::int64_t n_swept;
     bool multiplier_due;
-    double shrink_above;
-    double shrink_below;
   };
 
   /// The matrix is viewed, not copied: its arrays must outlive this object.
   DualCoordinateDescent(const Matrix& matrix, const Problem& problem, const Options& options);
 
-  /// Makes up to n_sweeps sweeps, fewer if one that visits all rows finds no violation above
-  /// `tolerance`. The first sees all rows, and shrinks them by what the last of the run before
-  /// found. The order of sweep t, counted over all runs, comes from the random stream (seed, t).
+  /// Makes up to n_sweeps sweeps, fewer if a look at all rows finds no violation above `tolerance`.
+  /// The order of sweep t, counted over all runs, comes from the random stream (seed, t).
   Report run(std::int64_t n_sweeps, double tolerance);
 
   /// Starts from a given alpha, in the domains of the conjugates; shift is kept.
@@ -107,14 +106,24 @@ class DualCoordinateDescent {
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::vector<double> alpha() const;
   std::span<const double> w() const { return w_; }
+
+  /// The scores of all rows.
+  std::span<const double> scores();
+
   double intercept() const { return shift_ + rho_ * excess_; }
 
  private:
-  void activate_all();
+  DualSweep sweep_of(std::span<const std::int64_t> rows);
+  double violation_of(const DualSweep& sweep) const;
   void shrink_none();
-  void drop_shrunk();
-  void arrange(RowOrder order);
-  double sweep(RowOrder order);
+  void shrink_by(const DualSweep& sweep);
+  void arrange();
+  void activate_all();
+  void drop_resting();
+  /// Visits the active rows; returns the violation they had.
+  double sweep();
+  /// Activates the rows that are not to rest; returns the violation of all.
+  double look();
 
   Matrix matrix_;
   DualLoss loss_;
@@ -134,9 +143,11 @@ class DualCoordinateDescent {
   std::vector<std::int64_t> active_;     ///< ascending, so that an order depends on the set alone
   std::vector<std::int64_t> order_;      ///< the visits of one sweep
   std::vector<std::uint8_t> is_active_;  ///< per row
-  bool all_active_ = false;
-  double shrink_above_;  ///< the steepest slopes of the last sweep, as in DualSweep
+  double shrink_above_;  ///< as in DualSweep, by what was last seen
   double shrink_below_;
+
+  std::vector<double> scores_;
+  bool scores_hold_ = false;  ///< nothing moved since they were computed
 };
 
 }  // namespace hedgerow
