@@ -70,7 +70,7 @@ DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, 
     report.violation = sweep();
     report.sweeps = (n_visits + n_all - 1) / n_all;
     if (report.violation > tolerance && report.sweeps < n_sweeps) continue;
-    report.violation = look();
+    if (!sees_all()) report.violation = look();
     if (report.violation <= tolerance) break;
   }
   return report;
@@ -101,7 +101,7 @@ void DualCoordinateDescent::restore(const State& state) {
   n_swept_ = state.n_swept;
   multiplier_due_ = state.multiplier_due;
   activate_all();
-  if (n_swept_ > 0) look();
+  if (n_swept_ > 0 && !sees_all()) look();
 }
 
 std::vector<double> DualCoordinateDescent::alpha() const {
@@ -202,13 +202,18 @@ double DualCoordinateDescent::sweep() {
   return violation_of(sweep);
 }
 
+bool DualCoordinateDescent::sees_all() const {
+  const bool rows_rest = options_.shrinking && loss_ != DualLoss::logistic;
+  return !rows_rest && options_.order != RowOrder::stochastic;
+}
+
 double DualCoordinateDescent::look() {
   activate_all();
-  const bool logistic = loss_ == DualLoss::logistic;
-  const auto look_at = logistic ? hot().logistic_look : hot().box_look;
+  const bool is_logistic = loss_ == DualLoss::logistic;
+  const auto look_at = is_logistic ? hot().logistic_look : hot().box_look;
   DualSweep all = sweep_of(active_);
   look_at(scores().data(), all);
-  if (options_.shrinking && !logistic) {
+  if (options_.shrinking && !is_logistic) {
     shrink_by(all);
     DualSweep resting = sweep_of(active_);
     look_at(scores_.data(), resting);

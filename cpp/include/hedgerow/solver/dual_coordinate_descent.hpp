@@ -120,6 +120,8 @@ class DualCoordinateDescent {
   void arrange();
   void activate_all();
   void drop_resting();
+  /// Whether each sweep visits all rows.
+  bool sees_all() const;
   /// Visits the active rows; returns the violation they had.
   double sweep();
   /// Activates the rows that are not to rest; returns the violation of all.
