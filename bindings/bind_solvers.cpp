@@ -68,10 +68,10 @@ nb::tuple run(DualCoordinateDescent& self, std::int64_t n_sweeps, double toleran
   return nb::make_tuple(report.sweeps, report.violation);
 }
 
-void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha) {
+void set_alpha(DualCoordinateDescent& self, Vector<const double> alpha, double intercept) {
   require_length("alpha", alpha.size(), self.n_points(), kRow);
   const nb::gil_scoped_release unlocked;
-  self.set_alpha(as_span(alpha));
+  self.set_alpha(as_span(alpha), intercept);
 }
 
 nb::tuple state(const DualCoordinateDescent& self) {
@@ -134,7 +134,8 @@ void bind_solvers(nb::module_& module) {
            "order"_a = "shuffled", "shrinking"_a = true, "seed"_a, "n_threads"_a = 1)
       .def("run", &run, "n_sweeps"_a, "tolerance"_a,
            "Make up to n_sweeps sweeps; the number made and the violation that is left.")
-      .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "Start from this alpha.")
+      .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "intercept"_a,
+           "Start from this alpha, and from this intercept if it is free.")
       .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
       .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
            "excess"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")

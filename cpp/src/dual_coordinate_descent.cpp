@@ -76,7 +76,7 @@ DualCoordinateDescent::Report DualCoordinateDescent::run(std::int64_t n_sweeps, 
   return report;
 }
 
-void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
+void DualCoordinateDescent::set_alpha(std::span<const double> alpha, double intercept) {
   std::vector<double> beta(alpha.size());
   excess_ = -balance_;
   for (std::size_t i = 0; i < alpha.size(); ++i) {
@@ -84,6 +84,7 @@ void DualCoordinateDescent::set_alpha(std::span<const double> alpha) {
     excess_ += beta[i];
   }
   weighted_row_sum(matrix_, beta, w_, options_.n_threads);
+  if (free_intercept_) shift_ = intercept - rho_ * excess_;
   multiplier_due_ = false;
   activate_all();
 }

@@ -167,7 +167,7 @@ TEST(scores_are_those_of_w_and_the_intercept_now) {
         check::near(scores[i], expected, 1e-12);
       }
       if (visit == 0) solver.run(3, 0.0);
-      if (visit == 1) solver.set_alpha(std::vector<double>(kRows, 0.1));
+      if (visit == 1) solver.set_alpha(std::vector<double>(kRows, 0.1), 0.5);
     }
   }
 }
@@ -245,7 +245,7 @@ TEST(a_logistic_alpha_stays_inside_from_any_start) {
     for (const double share : {0.0, 1e-300, 0.5, 1.0 - 1e-16, 1.0}) {
       std::fill(machine.weight.begin(), machine.weight.end(), c);
       DualCoordinateDescent solver = machine.solver(machine.sample.formats()[1]);
-      solver.set_alpha(std::vector<double>(kRows, share * c));
+      solver.set_alpha(std::vector<double>(kRows, share * c), 0.0);
       solver.run(3, 0.0);
       for (const double alpha : solver.alpha()) CHECK(0.0 < alpha && alpha < c);
     }
@@ -333,7 +333,7 @@ TEST(a_warm_start_at_the_optimum_ends_after_one_sweep) {
     const Matrix matrix = machine.sample.formats()[1];
     DualCoordinateDescent first = machine.solver(matrix), second = machine.solver(matrix);
     first.run(20000, 1e-10);
-    second.set_alpha(first.alpha());
+    second.set_alpha(first.alpha(), first.intercept());
     CHECK(second.run(100, 1e-7).sweeps == 1);
     for (std::size_t j = 0; j < 5; ++j) check::near(second.w()[j], first.w()[j], 1e-9);
   }

@@ -36,6 +36,7 @@ def make(X, loss, C=1.0, **rest):
         (MANY_ROWS, "logistic", 1.0, "newton"),
         (TEXT, "hinge", 1.0, "dual_coordinate_descent"),
         (TEXT, "logistic", 1.0, "dual_coordinate_descent"),
+        (TEXT, "squared_hinge", 1000.0, "dual_coordinate_descent"),
         (PICTURES, "hinge", 0.01, "dual_coordinate_descent"),
         (PICTURES, "squared_hinge", 0.01, "dual_coordinate_descent"),
         (PICTURES, "squared_hinge", 100.0, "newton"),

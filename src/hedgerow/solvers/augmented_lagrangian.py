@@ -55,7 +55,7 @@ def augmented_lagrangian(progress: Progress) -> Status | None:
     least, since = np.inf, 0
     left = progress.resume()
     if left is None:
-        path = _started(progress.problem, progress.settings.seed)
+        path = _started(progress)
     else:
         least, since = left["least"], left["since"]
         path = _Path(progress.problem, **left["path"])
@@ -114,10 +114,15 @@ class _Path:
         return gap / max(abs(objective.primal), abs(objective.dual), 1e-300)
 
 
-def _started(problem: LinearProblem, seed: int) -> _Path:
-    """Return a path from the solution of a sample if there are very many rows, else from 0."""
+def _started(progress: Progress) -> _Path:
+    """Return a path from the known start, from the solution of a sample of very many rows, or from 0."""
+    problem, start = progress.problem, progress.start
     window = FIRST_WINDOW * problem.unit
-    sample = Sample.to_start_from(problem, seed)
+    if start is not None:
+        path = _Path(problem, START_WINDOW * window, old_alpha=problem.boxed(start.alpha))
+        path.objective.move_to(path.objective.point(start.w, start.intercept))
+        return path
+    sample = Sample.to_start_from(problem, progress.settings.seed)
     if sample is None:
         return _Path(problem, window)
     small = _Path(sample.problem(problem), window)

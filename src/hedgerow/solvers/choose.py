@@ -59,7 +59,12 @@ FIRST_TRY = 100
 """Iterations that "auto" gives a solver before the next one takes over."""
 
 
-def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> Solution:
+def solve(
+    problem: LinearProblem,
+    settings: Settings,
+    solver: str = "auto",
+    start: Solution | None = None,
+) -> Solution:
     """Solve a problem by the named solver.
 
     Parameters
@@ -72,6 +77,9 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
         A name of ``SOLVERS``, or "auto", which tries the one that is likely to be the fastest by
         the size of the data, C and the loss (`plan`), and hands over to the next if that is slow.
         ``Solution.solver`` says what ran.
+    start : Solution or None
+        A point near the solution, such as that for another C, where solvers that can begin there
+        do: its alpha need not be feasible.
     """
     _refuse_what_it_lacks(solver, problem)
     if solver == "auto" and settings.options:
@@ -80,18 +88,22 @@ def solve(problem: LinearProblem, settings: Settings, solver: str = "auto") -> S
     constant = _sufficient_intercept(problem)
     if constant is not None:
         return _constant_solution(problem, constant)
-    return _automatic(problem, settings) if solver == "auto" else _run(solver, problem, settings)
+    if solver == "auto":
+        return _automatic(problem, settings, start)
+    return _run(solver, problem, settings, start)
 
 
-def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
+def _run(
+    solver: str, problem: LinearProblem, settings: Settings, start: Solution | None
+) -> Solution:
     """Run one solver, or go on with it; where numbers overflow the gap stays open."""
     monitor = current()
-    key = None if monitor.store is None else _key(solver, problem, settings)
+    key = None if monitor.store is None else _key(solver, problem, settings, start)
     known = None if key is None else monitor.recall(f"{key}/solution")
     if known is not None:
         return known  # type: ignore[no-any-return]
     options = SOLVERS[solver].settle(settings.options)
-    progress = Progress(problem, replace(settings, options=options), solver, monitor, key)
+    progress = Progress(problem, replace(settings, options=options), solver, monitor, key, start)
     status: Status | None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
@@ -109,29 +121,30 @@ def _run(solver: str, problem: LinearProblem, settings: Settings) -> Solution:
     return solution
 
 
-def _key(solver: str, problem: LinearProblem, settings: Settings) -> str:
+def _key(solver: str, problem: LinearProblem, settings: Settings, start: Solution | None) -> str:
     """Name all that the solution depends on."""
     numbers = (problem.matrix, problem.y, problem.target, problem.weight)
     rules = (problem.intercept, problem.intercept_scaling, problem.pull)
+    known = () if start is None else (start.w, start.intercept, start.alpha)
     return fingerprint(
-        solver, *numbers, *rules, repr(problem.loss), repr(problem.penalty), settings
+        solver, *numbers, *rules, repr(problem.loss), repr(problem.penalty), settings, *known
     )
 
 
-def _automatic(problem: LinearProblem, settings: Settings) -> Solution:
+def _automatic(problem: LinearProblem, settings: Settings, start: Solution | None) -> Solution:
     """Run the solvers of the plan until one gets there; return what came nearest."""
     *first, last = plan(problem)
     tried: list[Solution] = []
     left = settings.max_iter
     for solver in [*first, last]:
         share = left if solver == last else min(FIRST_TRY, left)
-        tried.append(_run(solver, problem, replace(settings, max_iter=share)))
+        tried.append(_run(solver, problem, replace(settings, max_iter=share), start))
+        best = start = min(tried, key=_gap_left)
         left -= tried[-1].n_iter
         if tried[-1].status not in ("max_iter", "stalled") or left <= 0:
             break
-    better = min(tried, key=_gap_left)
     return replace(
-        better,
+        best,
         n_iter=sum(solution.n_iter for solution in tried),
         solver="+".join(solution.solver for solution in tried),
         status=tried[-1].status,

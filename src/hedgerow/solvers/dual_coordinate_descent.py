@@ -44,6 +44,8 @@ def dual_coordinate_descent(progress: Progress) -> None:
     mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
     is_smooth = progress.problem.loss.is_smooth  # then the gap falls as the square of violations
     left = progress.resume()
+    if left is None and progress.start is not None:
+        core.set_alpha(progress.problem.boxed(progress.start.alpha), progress.start.intercept)
     if left is not None:
         mark, burst = left["mark"], left["burst"]
         core.restore(*left["core"])

@@ -74,7 +74,7 @@ def newton(progress: Progress) -> Status | None:
         return finite_newton(progress)
     left = progress.resume()
     if left is None:
-        objective.move_to(_start(objective, progress.settings.seed))
+        objective.move_to(_start(objective, progress))
     else:
         objective.move_to(left["z"])
         steps.go_on_from(left["steps"])
@@ -107,8 +107,11 @@ def _steps(progress: Progress, objective: SmoothObjective) -> _Steps | None:
     return Truncated(objective, is_preconditioned)
 
 
-def _start(objective: SmoothObjective, seed: int) -> Vector:
-    """Return the solution of a sample of the rows if there are very many, else 0."""
+def _start(objective: SmoothObjective, progress: Progress) -> Vector:
+    """Return the known start, the solution of a sample of the rows if there are very many, or 0."""
+    if progress.start is not None:
+        return objective.point(progress.start.w, progress.start.intercept)
+    seed = progress.settings.seed
     sample = Sample.to_start_from(objective.problem, seed)
     if sample is None:
         return np.zeros_like(objective.penalised)

@@ -44,14 +44,16 @@ def _work(problem: LinearProblem) -> dict[str, float]:
     n_samples, n_features = problem.shape
     values = n_values(problem.matrix)
     unknowns = min(n_samples, n_features + 1)
-    time = {"dual_coordinate_descent": VISIT * values * _sweeps(problem)}
+    freedom = _freedom(problem)
+    time = {"dual_coordinate_descent": VISIT * values * float(np.clip(4.0 * freedom, 15.0, 3000.0))}
     pass_, factor = PASS * values, PRODUCT * unknowns**3 / 3.0
     product = PRODUCT if values == n_samples * n_features else SPARSE_PRODUCT
     gram = 0.5 * product * values * min(values / n_samples, unknowns)
     sampled = ROWS_PER_UNKNOWN * unknowns
     if problem.loss.is_smooth:
         direct = 7.0 * (pass_ + min(1.0, sampled / n_samples) * gram + factor)
-        time["newton"] = direct if unknowns <= DIRECT_UNKNOWNS else 100.0 * pass_
+        truncated = 250.0 * max(freedom, 1.0) * pass_
+        time["newton"] = direct if unknowns <= DIRECT_UNKNOWNS else truncated
         return time
     if unknowns > MOST_UNKNOWNS:
         return time
@@ -62,10 +64,9 @@ def _work(problem: LinearProblem) -> dict[str, float]:
     return time
 
 
-def _sweeps(problem: LinearProblem) -> float:
-    """Return about how many sweeps coordinate descent needs: many if the weights hold w back little."""
+def _freedom(problem: LinearProblem) -> float:
+    """Return how little the weights hold w back: what iterations grow with that see one row at a time."""
     used = np.flatnonzero(problem.weight)
     some = used[:: max(1, len(used) // SAMPLE)]
     norms = _core.row_sq_norms(rows_of(problem.matrix, some), problem.n_threads)
-    freedom = float(np.mean(problem.weight[used]) * np.mean(norms))
-    return float(np.clip(4.0 * freedom, 15.0, 3000.0))
+    return float(np.mean(problem.weight[used]) * np.mean(norms))

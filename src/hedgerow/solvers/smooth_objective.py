@@ -117,6 +117,10 @@ class SmoothObjective:
         """The intercept b."""
         return self.constant * float(self.z[-1]) if self.constant else 0.0
 
+    def point(self, w: Vector, intercept: float) -> Vector:
+        """Return z at this normal vector and intercept."""
+        return np.append(w, intercept / self.constant) if self.constant else w
+
     @property
     def value(self) -> float:
         """The objective with the smoothed losses."""

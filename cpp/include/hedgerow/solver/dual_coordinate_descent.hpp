@@ -96,8 +96,8 @@ class DualCoordinateDescent {
   /// The order of sweep t, counted over all runs, comes from the random stream (seed, t).
   Report run(std::int64_t n_sweeps, double tolerance);
 
-  /// Starts from a given alpha, in the domains of the conjugates; shift is kept.
-  void set_alpha(std::span<const double> alpha);
+  /// Starts from a given alpha, in the domains of the conjugates, and from a free intercept.
+  void set_alpha(std::span<const double> alpha, double intercept);
 
   /// Where it stands, and going on from there: the same runs follow, to the last bit.
   State state() const;
