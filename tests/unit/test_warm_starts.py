@@ -73,9 +73,9 @@ def test_points_of_a_path_are_those_of_cold_fits(loss, intercept):
 
 @pytest.mark.parametrize(("loss", "solver"), [WARM[2], WARM[4]])
 def test_a_path_costs_less_than_its_points(loss, solver):
-    Cs = np.geomspace(1e-2, 10.0, 12)
-    problem, settings = make(loss, "penalized", C=1.0), Settings(tol=1e-4)
+    Cs = np.geomspace(1e-2, 100.0, 13)
+    problem, settings = make(loss, "penalized", C=1.0), Settings(tol=1e-3)
     warm = sum(solution.n_iter for _, solution in solve_path(problem, Cs, settings, solver))
     each = (replace(problem, weight=C * problem.weight) for C in Cs)
     cold = sum(solve(point, settings, solver).n_iter for point in each)
-    assert warm < 0.7 * cold
+    assert warm < 0.85 * cold

@@ -45,7 +45,7 @@ DIRECT_UNKNOWNS = 1500
 """Unknowns up to which a factorisation is taken by itself."""
 SLOW = 0.1
 """Share of the last foretold decrease that the next one may keep before the sample grows."""
-STARTED = 1e-4
+STARTED = 1e-2
 """A sample is solved when its next step would bring less than this share of the objective."""
 ROUNDING = 1e-15
 """Relative decrease of the objective that means nothing."""

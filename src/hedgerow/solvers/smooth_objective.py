@@ -36,6 +36,8 @@ ROUNDING = 1e-13
 """Relative change of an objective that means nothing."""
 ROWS_PER_UNKNOWN = 50
 """Rows a sample needs for each unknown, to start from or for second derivatives."""
+UNDERRATED = 0.7
+"""Share of a second derivative below which a sample's estimate of it is not taken."""
 FEWEST_ROWS = 1000
 """Rows that it has at least."""
 WORTH_A_START = 4
@@ -205,6 +207,9 @@ class SmoothObjective:
         bend = self.bend if sample is None else sample.of(self.bend)
         matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
         diagonal = matrix.diagonal() + self.penalised
+        if sample is not None:  # which may lack the few rows that hold a rare feature back
+            true = self.hessian_diagonal()
+            diagonal = np.where(diagonal < UNDERRATED * true, true, diagonal)
         diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
         np.fill_diagonal(matrix, diagonal)
         return matrix
