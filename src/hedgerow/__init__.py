@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hedgerow.errors import (
         DataError,
         DataTypeError,
+        EdgeOfGridWarning,
         FileAccessError,
         FileFormatError,
         HedgerowError,
@@ -51,10 +52,14 @@ if TYPE_CHECKING:
         KernelPerceptron,
         LinearOneClassSVM,
         LinearSVC,
+        LinearSVCCV,
         LinearSVR,
+        LinearSVRCV,
         Perceptron,
         PointGroups,
+        RegularizationPath,
         VotedPerceptron,
+        regularization_path,
     )
     from hedgerow.monitor import Event, watch
     from hedgerow.persist import checkpoint, load, save
@@ -75,6 +80,7 @@ _HOMES = {
     "errors": [
         "DataError",
         "DataTypeError",
+        "EdgeOfGridWarning",
         "FileAccessError",
         "FileFormatError",
         "HedgerowError",
@@ -100,10 +106,14 @@ _HOMES = {
         "KernelPerceptron",
         "LinearOneClassSVM",
         "LinearSVC",
+        "LinearSVCCV",
         "LinearSVR",
+        "LinearSVRCV",
         "Perceptron",
         "PointGroups",
+        "RegularizationPath",
         "VotedPerceptron",
+        "regularization_path",
     ],
     "monitor": ["Event", "watch"],
     "persist": ["checkpoint", "load", "save"],

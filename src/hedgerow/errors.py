@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "DataError",
     "DataTypeError",
+    "EdgeOfGridWarning",
     "FileAccessError",
     "FileFormatError",
     "HedgerowError",
@@ -104,6 +105,10 @@ class StoppedError(HedgerowError, RuntimeError):
 
 class NotCertifiedWarning(ConvergenceWarning):
     """A fit ended above its tolerance; the message carries the gap it reached."""
+
+
+class EdgeOfGridWarning(UserWarning):
+    """The best of the values tried is the first or the last: a better one may lie beyond."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

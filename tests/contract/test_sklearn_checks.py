@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR
+from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 
 ESTIMATORS = [
     LinearSVC(),
@@ -18,6 +18,8 @@ ESTIMATORS = [
     LinearOneClassSVM(),
     LinearOneClassSVM(nu=0.1, intercept="penalized"),
     LinearOneClassSVM(fit_intercept=False),
+    LinearSVCCV(Cs=3, cv=3),
+    LinearSVRCV(Cs=3, cv=3, scale="standard"),
 ]
 
 

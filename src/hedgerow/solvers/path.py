@@ -1,8 +1,7 @@
 """One problem for many values of C: each solution is where the next one begins.
 
-From C to C' the normal vector and the intercept stay. Of the alphas, those on a bound that moves with
-C move with it, and the others stay: near the solution a row between its bounds is on the margin for
-both.
+The plane stays. Each alpha goes on as it went, on the scale of logarithms, but no faster than C, with
+which its bound moves: rows on their bound stay there, rows on the margin keep what they have.
 """
 
 from __future__ import annotations
@@ -33,20 +32,23 @@ def solve_path(
     settings, solver
         As for ``solve``.
     """
-    start: Solution | None = None
-    before = 1.0
+    known: list[tuple[float, Solution]] = []
     for C in Cs:
         current = replace(problem, weight=C * problem.weight)
-        if start is not None:
-            start = _carried(start, replace(problem, weight=before * problem.weight), C / before)
-        start = solve(current, settings, solver, start)
-        before = C
-        yield current, start
+        start = _foreseen(known, C) if known else None
+        solution = solve(current, settings, solver, start)
+        known = [*known[-1:], (C, solution)]
+        yield current, solution
 
 
-def _carried(solution: Solution, problem: LinearProblem, ratio: float) -> Solution:
-    """Return the solution with the alphas on a bound moved as the bound moves."""
-    if not np.isfinite(problem.upper).any():
-        return solution
-    at_bound = np.abs(solution.alpha) >= problem.upper
-    return replace(solution, alpha=np.where(at_bound, ratio, 1.0) * solution.alpha)
+def _foreseen(known: list[tuple[float, Solution]], C: float) -> Solution:
+    """Return about where the solution for C is, by the last one or two."""
+    (before, first), (at, last) = known[0], known[-1]
+    ratio = C / at
+    if at == before:
+        return replace(last, alpha=ratio * last.alpha)
+    time = np.log(ratio) / np.log(at / before)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = np.nan_to_num(last.alpha / first.alpha, nan=1.0, posinf=1.0)
+        factor = np.clip(growth, 1e-3, 1e3) ** time
+    return replace(last, alpha=np.clip(factor, min(ratio, 1e-3), max(ratio, 1.0)) * last.alpha)

@@ -1,0 +1,145 @@
+"""What the machines that choose C share: the grid, folds along it, and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._engine import side_by_side
+from hedgerow._parameters import is_whole
+from hedgerow._rows import array_of, matrix_of, rows_of
+from hedgerow.errors import ParameterError
+from hedgerow.linear._scaling import Scaling
+from hedgerow.problems import LinearProblem, relative_gap
+from hedgerow.solvers import Settings
+from hedgerow.solvers.path import solve_path
+
+__all__ = ["Fold", "c_values", "chosen", "fold_scores", "grid"]
+
+Vector = NDArray[np.float64]
+
+DECADES = 3
+"""How far a grid goes to either side of where a row's loss and its pull on w weigh the same."""
+
+
+def grid(value: Any) -> str | None:
+    """Allow what ``Cs`` may be."""
+    if is_whole(value):
+        return None if value >= 1 else "a number of values, at least 1, or the values"
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return "a number of values or a sequence of positive numbers"
+    fine = values.ndim == 1 and len(values) > 0 and np.all(np.isfinite(values) & (values > 0))
+    return None if fine else "a number of values or a sequence of positive numbers"
+
+
+def c_values(Cs: int | Sequence[float], problem: LinearProblem) -> Vector:
+    """Return the values of C, ascending; a number of them is spread evenly over six decades.
+
+    Their middle is 1 over the mean of s_i |x_i|^2, so that a grid does not change when the data
+    are scaled and C is with them.
+    """
+    if not isinstance(Cs, Integral):
+        return np.unique(np.asarray(Cs, dtype=np.float64))
+    used = np.flatnonzero(problem.weight)
+    norms = _core.row_sq_norms(problem.matrix, problem.n_threads)[used]
+    size = float(np.mean(norms * problem.weight[used])) or 1.0
+    return np.geomspace(10.0**-DECADES, 10.0**DECADES, int(Cs)) / size
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to learn from, by their weights for C = 1, and rows to judge by."""
+
+    weight: Vector
+    judged: NDArray[np.int64]
+
+
+def fold_scores(
+    problems: list[LinearProblem],
+    folds: list[Fold],
+    Cs: Vector,
+    *,
+    settings: Settings,
+    solver: str,
+    scale: str | None,
+    n_workers: int,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the scores of each fold's judged rows, and the gaps that were left.
+
+    Of a fold, the array has the shape (values of C, rows, planes). Gaps are the largest over the
+    planes, of shape (values of C, folds). Rows that are judged weigh nothing in the problems: the
+    data are not copied.
+    """
+    task = partial(_along, Cs=Cs, settings=settings, solver=solver, scale=scale)
+    # Within a fold a problem has all threads only if there is nothing to run beside it.
+    threads = 1 if len(folds) * len(problems) > 1 else n_workers
+    items = [
+        (replace(problem, weight=fold.weight, n_threads=threads), fold.judged)
+        for fold in folds
+        for problem in problems
+    ]
+    results = list(side_by_side(task, items, n_workers))
+    planes = len(problems)
+    groups = [results[k : k + planes] for k in range(0, len(results), planes)]
+    scores = [np.stack([scores for scores, _ in group], axis=2) for group in groups]
+    gaps = np.stack([np.max([gaps for _, gaps in group], axis=0) for group in groups], axis=1)
+    return scores, gaps
+
+
+def _along(
+    item: tuple[LinearProblem, NDArray[np.int64]],
+    Cs: Vector,
+    settings: Settings,
+    solver: str,
+    scale: str | None,
+) -> tuple[Vector, Vector]:
+    """Return the scores of the judged rows for each C, and the gaps."""
+    problem, judged = item
+    rows = array_of(problem.matrix)
+    test, scaling = rows_of(problem.matrix, judged), None
+    if scale is not None:
+        scaling = Scaling.of(rows, problem.weight, scale)
+        problem = replace(problem, matrix=matrix_of(scaling.apply(rows)))
+    scores, gaps = np.empty((len(Cs), len(judged))), np.empty(len(Cs))
+    for k, (current, solution) in enumerate(solve_path(problem, Cs.tolist(), settings, solver)):
+        w, intercept = solution.w[None, :], np.array([solution.intercept])
+        if scaling is not None:
+            w, intercept = scaling.folded(w, intercept)
+        scores[k] = _core.scores(test, w, intercept, problem.n_threads)[:, 0]
+        gaps[k] = _gap(current, solution.history)
+    return scores, gaps
+
+
+def _gap(problem: LinearProblem, history: Sequence[tuple[int, float, float]]) -> float:
+    """Return the relative gap that a solver ended with; 0 if it needed none."""
+    if not history:
+        return 0.0
+    _, primal, dual = history[-1]
+    return max(relative_gap(primal, dual, problem.least_scale), 0.0)
+
+
+def chosen(scores: NDArray[np.float64], choice: str) -> int:
+    """Return the number of the C to take, by scores of shape (values of C, folds).
+
+    "best" is the one with the largest mean, of equal ones the smallest. "one_standard_error" is the
+    smallest C whose mean is within a standard error of that: the plainest model that is as good as
+    can be told.
+    """
+    means = np.mean(scores, axis=1)
+    if np.all(np.isnan(means)):
+        msg = "no value of C could be scored; look at scoring= and at the folds of cv="
+        raise ParameterError(msg)
+    best = int(np.nanargmax(means))
+    if choice == "best" or scores.shape[1] < 2:
+        return best
+    error = float(np.std(scores[best], ddof=1) / np.sqrt(scores.shape[1]))
+    return int(np.flatnonzero(means >= means[best] - error)[0])
