@@ -25,6 +25,8 @@ ENDLESS = {
     "tol": 1e-300,
     "n_iter_no_change": 10**9,
     "C": 1e6,
+    "Cs": [1e5, 1e6, 1e7],
+    "path_tol": 1e-300,
     "nu": 1e-6,
     "solver": "dual_coordinate_descent",
     "random_state": 0,

@@ -21,6 +21,7 @@ from hedgerow.errors import DataError, EdgeOfGridWarning, warn_user
 from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
 from hedgerow.linear._scaling import SCALES, Scaling
+from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import Settings
 
@@ -29,6 +30,10 @@ __all__ = ["CV_RULES", "FITTED_BY_FOLDS", "CrossValidatedMachine"]
 Vector = NDArray[np.float64]
 Places = NDArray[np.int64]
 Judge: TypeAlias = Callable[[Vector, Places], float]
+
+
+TIME_FOR_FOLDS = 0.7
+"""The share of a time limit that folds may take."""
 
 
 def _for_scikit_learn(_: Any) -> str | None:
@@ -91,7 +96,7 @@ class CrossValidatedMachine(LinearMachine):
 
     @abstractmethod
     def _plain_score(self, scores: Vector, rows: Places, data: Any) -> float:
-        """Return what the machine's own ``score`` would for rows with these scores."""
+        """Return what the machine's own ``score`` would, with weights, for rows with these scores."""
 
     def _check(self) -> None:
         LinearMachine._check(self)  # there is neither C nor reg_lambda
@@ -107,11 +112,15 @@ class CrossValidatedMachine(LinearMachine):
             problems = [replace(problem, matrix=data.matrix) for problem in problems]
             scaled = replace(problems[0], matrix=matrix_of(scaling.apply(data.X)))
             self.Cs_ = c_values(self.Cs, scaled)
-        self._judge(problems, data, groups)
+        with current().part("folds", TIME_FOR_FOLDS) as folds:
+            self._judge(problems, data, groups)
         best = chosen(self.scores_, self.choice)
-        self._warn_at_the_edge(best)
         self.C_ = float(self.Cs_[best])
         self._take_over(data, scaling, y, sample_weight)
+        if folds.reason is None:
+            self._warn_at_the_edge(best)
+        elif self.status_ == "optimal":  # for a C that was chosen by what folds had reached
+            self.status_ = folds.reason
         return self
 
     def _scaling(self, data: Any) -> Scaling | None:

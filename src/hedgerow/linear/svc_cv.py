@@ -60,7 +60,8 @@ class LinearSVCCV(CrossValidatedMachine, LinearSVC):
     cv : int, splitter, iterable or None, default=None
         How rows are split, as in scikit-learn; None for five stratified folds.
     scoring : str, callable or None, default=None
-        What to choose by, as in scikit-learn; None for the accuracy.
+        What to choose by, as in scikit-learn; None for the accuracy, in which rows have their
+        weights.
     choice : {"best", "one_standard_error"}, default="best"
         The C with the best mean score, or the smallest one whose mean is within a standard error
         of that.
@@ -188,7 +189,8 @@ random_state, max_iter, intercept, solver, solver_options, n_jobs, max_time
 
     def _plain_score(self, scores: Vector, rows: NDArray[np.int64], data: TrainingData) -> float:
         codes = labels_from_scores(scores, np.arange(len(data.classes)))
-        return float(np.mean(codes == data.y[rows]))
+        weight = data.sample_weight[rows]
+        return float(np.sum(weight[codes == data.y[rows]]) / np.sum(weight))
 
     def _fold_weight(self, data: TrainingData, train: NDArray[np.int64]) -> Vector:
         weight = super()._fold_weight(data, train)

@@ -155,7 +155,8 @@ penalty, solver, solver_options, n_jobs, max_time
         return _KnownValues(scores)
 
     def _plain_score(self, scores: Vector, rows: NDArray[np.int64], data: RegressionData) -> float:
-        return float(r2_score(data.targets[rows], scores[:, 0]))
+        weight = data.sample_weight[rows]
+        return float(r2_score(data.targets[rows], scores[:, 0], sample_weight=weight))
 
 
 class _KnownValues(RegressorMixin, BaseEstimator):
