@@ -24,6 +24,7 @@ from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, current, member_of, raising_at_once
 from hedgerow.resampling.cross_scores import ScoredData, cross_scores, scores_of
 from hedgerow.resampling.folds import fold_rule, splits_of
+from hedgerow.resampling.seeded import seeded_clone
 
 __all__ = ["FITTED_AROUND", "WRAPPER_RULES", "Judged", "WrappedClassifier", "classifier_or_none"]
 
@@ -100,16 +101,16 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             return self._judge_fitted(X, classes[codes], weights, ask)
         refuse_one_class(classes, codes, weights)
         self._check_classes(classes)
-        learner = LinearSVC() if self.learner is None else clone(self.learner)
+        seed = check_seed(self.random_state)
+        learner = seeded_clone(LinearSVC() if self.learner is None else self.learner, seed)
         data = ScoredData(X, classes[codes], classes, _weights_for(learner, sample_weight, weights))
-        splits = splits_of(self.cv, codes, classes, weights, check_seed(self.random_state), X=X)
+        splits = splits_of(self.cv, codes, classes, weights, seed, X=X)
         with current().part("", 1 / len(splits)), member_of(self, learner):
             weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
             self._keep_learner(learner.fit(X, data.y, **weight))
         asks = isinstance(learner, CallbackSupport)
         with nullcontext() if asks else raising_at_once():
-            unfitted = clone(learner)
-            found = cross_scores(unfitted, data, splits, n_jobs=self.n_jobs, ask=ask)
+            found = cross_scores(clone(learner), data, splits, n_jobs=self.n_jobs, ask=ask)
         self.status_ = found.status(self.status_)
         return Judged(codes[found.rows], weights[found.rows], found.scores)
 
