@@ -105,7 +105,7 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         learner = seeded_clone(LinearSVC() if self.learner is None else self.learner, seed)
         data = ScoredData(X, classes[codes], classes, _weights_for(learner, sample_weight, weights))
         splits = splits_of(self.cv, codes, classes, weights, seed, X=X)
-        with current().part("", 1 / len(splits)), member_of(self, learner):
+        with current().part("", 1 / max(len(splits), 2)), member_of(self, learner):
             weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
             self._keep_learner(learner.fit(X, data.y, **weight))
         asks = isinstance(learner, CallbackSupport)

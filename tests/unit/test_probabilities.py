@@ -217,6 +217,32 @@ def test_fits_of_folds_that_end_early_are_warned_of_once():
     assert len(told) == 1
 
 
+class CrashError(Exception):
+    """The power is gone."""
+
+
+def test_after_a_crash_folds_that_are_done_are_not_fitted_again(tmp_path):
+    X, y = overlapping()
+    model = LinearSVC(calibrate="sigmoid", random_state=0, n_jobs=1)
+
+    def crash(event):
+        if event.task == "folds" and event.done == 2:
+            raise CrashError
+
+    with (
+        pytest.raises(CrashError),
+        hedgerow.watch(crash),
+        hedgerow.checkpoint(tmp_path / "c", every=0),
+    ):
+        clone(model).fit(X, y)
+    events = []
+    with hedgerow.watch(events.append), hedgerow.checkpoint(tmp_path / "c", every=0):
+        again = clone(model).fit(X, y)
+    fitted = {event.path[2] for event in events if len(event.path) > 2}
+    assert fitted == {"3/5", "4/5", "5/5"}
+    assert again.predict_proba(X).tobytes() == model.fit(X, y).predict_proba(X).tobytes()
+
+
 class Memory(ClassifierMixin, BaseEstimator):
     """Knows by heart the rows it was fitted on, and takes offence if it is asked about one."""
 
@@ -323,8 +349,9 @@ def test_what_cannot_be_calibrated_is_refused():
         calibrate(LinearSVC(), X, y)
     with pytest.raises(ParameterError, match="Memory takes none"):
         calibrate(Memory(), X, y, cv=2, sample_weight=np.ones(300))
-    with pytest.raises(ParameterError, match="cv=1"):
-        calibrate(LinearSVC(), X, y, cv=1)
+    for cv in (1, [], [1, 2], "5"):
+        with pytest.raises(ParameterError, match=r"cv=.* number of folds"):
+            calibrate(LinearSVC(), X, y, cv=cv)
     pairs = SVC(decision_function_shape="ovo").fit(*overlapping(n_classes=4))
     with pytest.raises(ParameterError, match="one score a class"):
         calibrate(pairs, *overlapping(n_classes=4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,8 +33,13 @@ def deal(
 def fold_rule(cv: Any) -> str | None:
     """Allow what ``cv`` may be."""
     is_count = is_whole(cv) and cv >= 2
-    fine = cv is None or is_count or hasattr(cv, "split") or _is_list_of_pairs(cv)
-    return None if fine else "None, a number of folds of at least 2, or a splitter"
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    fine = cv is None or is_count or is_splitter or _is_list_of_pairs(cv)
+    return (
+        None
+        if fine
+        else "None, a number of folds of at least 2, a splitter, or a list of pairs of row numbers"
+    )
 
 
 def splits_of(
@@ -72,6 +76,5 @@ def splits_of(
 
 
 def _is_list_of_pairs(cv: Any) -> bool:
-    return isinstance(cv, list | tuple) and all(
-        isinstance(pair, Iterable) and len(list(pair)) == 2 for pair in cv
-    )
+    is_list = isinstance(cv, list | tuple) and len(cv) > 0
+    return is_list and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in cv)
