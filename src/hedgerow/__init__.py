@@ -17,6 +17,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hedgerow._engine import engine
     from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
+    from hedgerow.calibration import CalibratedModel, calibrate
+    from hedgerow.calibrators import ScoreCalibrator
     from hedgerow.certificates import (
         Certificate,
         OverlapCertificate,
@@ -72,10 +74,13 @@ if TYPE_CHECKING:
         bootstrap_error,
     )
     from hedgerow.solvers import Settings, Solution, solve
+    from hedgerow.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
 
 _HOMES = {
     "_engine": ["engine"],
     "auto": ["AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
+    "calibration": ["CalibratedModel", "calibrate"],
+    "calibrators": ["ScoreCalibrator"],
     "certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
     "errors": [
         "DataError",
@@ -126,6 +131,7 @@ _HOMES = {
         "bootstrap_error",
     ],
     "solvers": ["Settings", "Solution", "solve"],
+    "thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -37,6 +37,7 @@ __all__ = [
     "check_regression_data",
     "check_rows",
     "check_targets",
+    "check_weights",
     "class_factors",
     "refuse_one_class",
 ]
@@ -104,7 +105,7 @@ def check_classification_data(
         raise DataError(msg)
     matrix = matrix_of(rows, names)
     classes, codes = check_labels(y, rows.shape[0])
-    weights = _row_weights(sample_weight, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
     weights = weights * class_factors(class_weight, classes, codes, weights)[codes]
     refuse_one_class(classes, codes, weights)
     remember_columns(estimator, names, rows.shape[1])
@@ -121,7 +122,7 @@ def check_regression_data(
         raise DataError(msg)
     matrix = matrix_of(rows, names)
     targets = check_targets(y, rows.shape[0])
-    weights = _row_weights(sample_weight, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
     remember_columns(estimator, names, rows.shape[1])
     return RegressionData(rows, matrix, weights, targets)
 
@@ -130,7 +131,7 @@ def check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any = None) -> W
     """Turn what was given to a fit without targets into WeightedRows, and remember the columns."""
     rows, names = read_rows(X)
     matrix = matrix_of(rows, names)
-    weights = _row_weights(sample_weight, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
     remember_columns(estimator, names, rows.shape[1])
     return WeightedRows(rows, matrix, weights)
 
@@ -144,7 +145,7 @@ def check_batch(
     labels, codes = check_labels(y, rows.shape[0])
     known = _all_classes(estimator, classes)
     codes = _codes_among(known, labels)[codes]
-    weights = _row_weights(sample_weight, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
     weights = weights * class_factors(estimator.class_weight, known, codes, weights)[codes]
     if hasattr(estimator, "classes_"):
         check_columns(estimator, names, rows.shape[1])
@@ -243,7 +244,7 @@ def _refuse_missing_labels(labels: NDArray[Any]) -> None:
             raise DataError(msg)
 
 
-def _row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return one weight a row."""
     if sample_weight is None:
         return np.ones(n_rows)

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 import hedgerow
 from hedgerow.testing import check_interrupt, check_max_time
 
 WITHOUT_A_LOOP = {
+    "ScoreCalibrator": "takes some Newton steps on a column of scores",
     "TableEncoder": "reads each column once; TableClassifier is interrupted while it does",
 }
 
@@ -82,14 +84,31 @@ def test_every_class_has_a_time_limit_and_callbacks(cls):
     assert callable(cls.set_callbacks)
 
 
+def with_classes():
+    """Return every class with each number of classes that it can tell apart."""
+    many = [cls for cls in LOOPS if _tells_many_apart(cls())]
+    return [*((cls, 2) for cls in LOOPS), *((cls, 3) for cls in many)]
+
+
+def _tells_many_apart(estimator):
+    tags = get_tags(estimator).classifier_tags
+    return tags is None or tags.multi_class
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("cls", LOOPS)
+@pytest.mark.parametrize(("cls", "n_classes"), with_classes())
 def test_ctrl_c_is_obeyed_within_half_a_second(cls, n_classes, kind):
     check_interrupt(endless(cls), *noise(n_classes, kind), after=0.4)
 
 
-@pytest.mark.parametrize(("n_classes", "kind"), [(2, "dense"), (3, "sparse")])
-@pytest.mark.parametrize("cls", LOOPS)
-def test_the_time_limit_is_kept(cls, n_classes, kind):
+@pytest.mark.parametrize(("cls", "n_classes"), with_classes())
+def test_the_time_limit_is_kept(cls, n_classes):
+    kind = "dense" if n_classes == 2 else "sparse"
     check_max_time(endless(cls), *noise(n_classes, kind), seconds=1.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_learnt_within_the_time_limit_and_after_ctrl_c(n_classes):
+    machine = endless(hedgerow.LinearSVC).set_params(calibrate="sigmoid")
+    check_interrupt(machine, *noise(n_classes, "dense"), after=0.4)
+    check_max_time(machine, *noise(n_classes, "dense"), seconds=1.5)

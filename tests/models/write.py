@@ -21,11 +21,13 @@ from sklearn.linear_model import LogisticRegression
 import hedgerow
 
 HERE = Path(__file__).parent
-METHODS = ("predict", "decision_function", "score_samples", "transform")
+METHODS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
 
 POINTS = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 2.0], [4.0, 3.5], [5.0, 1.0], [6.0, 6.0]]
 TWO = ["no", "no", "no", "yes", "yes", "yes", "yes"]
 THREE = [0, 0, 1, 2, 2, 1, 2]
+SCORES = [-2.0, -1.0, 0.5, -0.25, 0.75, 1.0, 3.0]
+NEW_SCORES = [-3.0, -0.5, 0.0, 0.6, 5.0]
 VALUES = [1.0, 2.5, 2.0, 4.0, 5.5, 5.0, 9.0]
 NEW_POINTS = [[0.5, 0.5], [2.5, 1.5], [5.5, 4.0], [3.0, -1.0]]
 TABLE = {"size": [1.0, 2.0, None, 9.0, 7.5], "colour": ["red", None, "blau", "grün", "red"]}
@@ -43,9 +45,25 @@ def on_table(model: Any) -> tuple[Any, Any]:
     return model.fit(TABLE, KINDS), NEW_TABLE
 
 
+def on_scores(calibrator: Any) -> tuple[Any, Any]:
+    """Return the calibrator fitted on scores, and other scores to ask it about."""
+    return calibrator.fit(SCORES, TWO), NEW_SCORES
+
+
 MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "LinearSVC": lambda: on_points(hedgerow.LinearSVC(C=0.5, loss="hinge"), TWO),
     "LinearSVC-three": lambda: on_points(hedgerow.LinearSVC(), THREE),
+    "LinearSVC-sigmoid": lambda: on_points(
+        hedgerow.LinearSVC(calibrate="sigmoid", random_state=0), TWO
+    ),
+    "LinearSVC-isotonic-three": lambda: on_points(
+        hedgerow.LinearSVC(calibrate="isotonic", random_state=0), THREE
+    ),
+    "ScoreCalibrator": lambda: on_scores(hedgerow.ScoreCalibrator("isotonic")),
+    "CalibratedModel": lambda: on_points(hedgerow.CalibratedModel(cv=2, random_state=0), THREE),
+    "ThresholdModel": lambda: on_points(
+        hedgerow.ThresholdModel(costs=[[0.0, 1.0], [3.0, 0.0]], cv=2, random_state=0), TWO
+    ),
     "LinearSVR": lambda: on_points(hedgerow.LinearSVR(C=0.5, epsilon=0.25), VALUES),
     "LinearOneClassSVM": lambda: on_points(hedgerow.LinearOneClassSVM(nu=0.3), VALUES),
     "Perceptron": lambda: on_points(hedgerow.Perceptron(), TWO),

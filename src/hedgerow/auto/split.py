@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError
+from hedgerow.resampling.folds import deal
 
 __all__ = ["fold_numbers", "held_out_mask"]
 
@@ -47,8 +48,4 @@ def fold_numbers(
             f"largest class has {second_largest}; add rows"
         )
         raise DataError(msg)
-    shuffled = generator.permutation(len(codes))
-    dealt = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), np.int64)
-    folds[dealt] = np.arange(len(codes)) % n_folds
-    return folds
+    return deal(codes, n_folds, generator)

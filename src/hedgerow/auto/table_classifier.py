@@ -12,6 +12,7 @@ from hedgerow._parameters import any_of, none, text, whole_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels
 from hedgerow._validation import check_fitted
+from hedgerow._wrapped import classifier_or_none
 from hedgerow.auto.encoder import RULES, TableEncoder
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
@@ -20,14 +21,8 @@ from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_
 __all__ = ["TableClassifier"]
 
 
-def _classifier(value: Any) -> str | None:
-    """Allow None and whatever can be fitted and asked for labels."""
-    fine = value is None or (hasattr(value, "fit") and hasattr(value, "predict"))
-    return None if fine else "a classifier or None"
-
-
 @stateful(
-    RULES | {"learner": _classifier},
+    RULES | {"learner": classifier_or_none},
     encoder_=instance_of(
         TableEncoder,
         features=lambda encoder: encoder.n_features_in_,

@@ -15,8 +15,10 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data
+from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate
 from hedgerow.errors import ParameterError
+from hedgerow.linear._calibrated_scores import CalibratedScores
 from hedgerow.linear._hard_margin import hard_margins
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
 from hedgerow.losses import LOSSES, loss_by_name
@@ -32,6 +34,7 @@ _RULES = {
     "loss": one_of(*LOSSES),
     "C": real_number(0, open_low=True, or_infinite=True),
     "multi_class": one_of("ovr"),
+    "calibrate": one_of(None, *METHODS),
 }
 
 
@@ -43,9 +46,10 @@ _RULES = {
     alpha_=numbers("planes", "rows", low=0.0),
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate)),
+    probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, SupervisedMachine):
+class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
@@ -94,6 +98,9 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         ``solver_`` says what it picked.
     solver_options : dict or None, default=None
         Options that the named solver alone has.
+    calibrate : {"sigmoid", "isotonic", None}, default=None
+        Whether there are probabilities, and by which map of scores, learnt from those of 5 folds;
+        ``predict`` then follows them.
     n_jobs : int or None, default=None
         Threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
@@ -117,6 +124,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate
         One for each binary problem.
+    probability_maps_ : tuple of ScoreMap
+        With ``calibrate``: what makes probabilities of the scores of each class.
     n_iter_ : int
         Iterations of the solver, the most over the binary problems.
     status_ : str
@@ -159,6 +168,7 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         reg_lambda: float | None = None,
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         max_time: float | None = None,
     ) -> None:
@@ -178,6 +188,7 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         self.reg_lambda = reg_lambda
         self.solver = solver
         self.solver_options = solver_options
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.max_time = max_time
 
@@ -204,10 +215,13 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         problems, classes = self._problems(
             check_classification_data(self, X, y, sample_weight, self.class_weight)
         )
-        results = self._solve(problems, partial(_model_at, classes=classes))
+        folds = self._folds(y, sample_weight, len(problems[0].y))
+        with self._time_beside(folds):
+            results = self._solve(problems, partial(_model_at, classes=classes))
         self.classes_ = classes
         self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
+        self._learn_probabilities(X, y, sample_weight, folds)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -216,7 +230,9 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row: the class with the largest score."""
+        """Return the label of each row: the class with the largest probability, if there are any, or score."""
+        if hasattr(self, "probability_maps_"):
+            return self._most_probable(X)
         return labels_from_scores(self._scores(X), self.classes_)
 
     def _check(self) -> None:

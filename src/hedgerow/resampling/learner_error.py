@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
@@ -27,6 +27,7 @@ from hedgerow.monitor import current, monitored, raising_at_once
 from hedgerow.resampling.bootstrapping import ConfidenceInterval, bootstrap, check, check_level
 from hedgerow.resampling.plan import make_plan
 from hedgerow.resampling.samples import drawn_rows, take_rows
+from hedgerow.resampling.seeded import LEARNER_STREAM, seeded_clone
 
 __all__ = ["ErrorEstimate", "bootstrap_error"]
 
@@ -38,7 +39,6 @@ SHARE_DRAWN = 1 - np.exp(-1)
 """The share of the rows that a resample holds, .632."""
 
 _MOST_SHIFTS = 1000
-_LEARNER_STREAM = 1 << 63
 
 
 def _squared_error(y: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
@@ -212,14 +212,7 @@ class _Trial:
 
     def fitted(self, rows: NDArray[np.int64], number: int) -> Any:
         """Return a clone fitted to some rows; ``number`` picks the seed of a learner without one."""
-        learner = clone(self.learner)
-        word = int(_core.random_uint64(self.seed, _LEARNER_STREAM + number, 1)[0])
-        unset = [
-            name
-            for name, value in learner.get_params().items()
-            if value is None and name.rpartition("__")[2] == "random_state"
-        ]
-        learner.set_params(**dict.fromkeys(unset, word >> 32))
+        learner = seeded_clone(self.learner, self.seed, number)
         y = self.y[rows]
         if is_classifier(learner) and len(np.unique(y)) < 2:
             msg = "a resample holds one class only; keep class sizes with strata=y"
@@ -289,7 +282,7 @@ def _no_information(trial: _Trial, prediction: NDArray[Any]) -> float:
     pairs; of many rows, put into random order, a thousand shifts are enough.
     """
     n = len(prediction)
-    order = _core.random_permutation(trial.seed, _LEARNER_STREAM - 1, n)
+    order = _core.random_permutation(trial.seed, LEARNER_STREAM - 1, n)
     y, prediction = trial.y[order], prediction[order]
     shifts = range(min(n, _MOST_SHIFTS))
     return float(np.mean([trial.loss(y, np.roll(prediction, k)).mean() for k in shifts]))

@@ -1,0 +1,119 @@
+"""Probabilities of a linear classifier, learnt from the scores of its folds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from hedgerow._parameters import check_seed
+from hedgerow._rows import read_rows
+from hedgerow._validation import check_fitted, check_labels, check_weights
+from hedgerow.calibrators import ScoreMap, fit_maps, most_probable, probabilities
+from hedgerow.errors import NotCertifiedWarning, UnavailableError, warn_user
+from hedgerow.monitor import current
+from hedgerow.resampling.cross_scores import ScoredData, cross_scores
+from hedgerow.resampling.folds import Split, splits_of
+
+__all__ = ["CalibratedScores"]
+
+_N_FOLDS = 5
+
+
+def _gives_probabilities(model: Any) -> bool:
+    """Say whether the model was asked for probabilities."""
+    if model.calibrate is None:
+        msg = (
+            f"this {type(model).__name__} gives no probabilities; make it with calibrate='sigmoid'"
+        )
+        raise UnavailableError(msg)
+    return True
+
+
+class CalibratedScores(ABC):
+    """A classifier that gives probabilities if its parameter ``calibrate`` names a method."""
+
+    calibrate: str | None
+    random_state: Any
+    n_jobs: int | None
+
+    classes_: NDArray[Any]
+    probability_maps_: tuple[ScoreMap, ...]
+    status_: str
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class, in the order of ``classes_``, for each row.
+
+        There is one only if the machine was made with ``calibrate``; then none is 0 or 1, each
+        grows with the score of its class, and ``predict`` returns the most probable class.
+        """
+        check_fitted(self)
+        if not hasattr(self, "probability_maps_"):
+            msg = f"this {type(self).__name__} was fitted without probabilities; fit it again"
+            raise NotFittedError(msg)
+        return probabilities(self.probability_maps_, self.decision_function(X))
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of every probability."""
+        logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
+
+    def _most_probable(self, X: Any) -> NDArray[Any]:
+        shares = probabilities(self.probability_maps_, self.decision_function(X))
+        return most_probable(self.classes_, shares)
+
+    def _folds(self, y: Any, sample_weight: Any, n_rows: int) -> list[Split]:
+        """Return the folds to take scores from; none if there are to be no probabilities."""
+        if self.calibrate is None:
+            return []
+        classes, codes = check_labels(y, n_rows)
+        weights = check_weights(sample_weight, n_rows)
+        return splits_of(_N_FOLDS, codes, classes, weights, check_seed(self.random_state))
+
+    def _time_beside(self, folds: list[Split]) -> AbstractContextManager[Any]:
+        """Leave the folds their part of the time limit."""
+        return current().part("", 1 / len(folds)) if folds else nullcontext()
+
+    def _learn_probabilities(self, X: Any, y: Any, sample_weight: Any, folds: list[Split]) -> None:
+        """Fit the maps to the scores that machines like this give the rows they have not seen.
+
+        Class weights are the machine's alone: probabilities are those of the rows as they come.
+        """
+        vars(self).pop("probability_maps_", None)
+        if self.calibrate is None:
+            return
+        rows, _ = read_rows(X)
+        classes, codes = check_labels(y, rows.shape[0])
+        weights = check_weights(sample_weight, rows.shape[0])
+        same = {"calibrate": None, "max_time": None, "verbose": 0}
+        machine = clone(self).set_params(**same, random_state=check_seed(self.random_state))
+        data = ScoredData(rows, classes[codes], classes, weights)
+        found = cross_scores(machine.set_callbacks(), data, folds, n_jobs=self.n_jobs)
+        left_out = found.rows
+        self.probability_maps_ = fit_maps(
+            found.scores, codes[left_out], len(classes), weights[left_out], self.calibrate
+        )
+        self._tell_of_folds(found.statuses)
+        self.status_ = found.status(self.status_)
+
+    def _tell_of_folds(self, statuses: tuple[str, ...]) -> None:
+        """Warn if folds did not get to the end where the machine itself did."""
+        late = [status for status in statuses if status in ("max_iter", "stalled", "time_limit")]
+        if late and self.status_ == "optimal":
+            msg = (
+                f"{len(late)} of the {len(statuses)} fits that calibration takes its scores from "
+                f"ended by {late[0]!r}, above tol; raise max_iter, max_time or tol"
+            )
+            warn_user(msg, NotCertifiedWarning)

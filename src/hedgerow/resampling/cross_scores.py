@@ -1,0 +1,155 @@
+"""Scores of rows by models that have not seen them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._fingerprint import fingerprint
+from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
+from hedgerow.monitor import Reason, current
+from hedgerow.resampling.folds import Split
+from hedgerow.resampling.samples import take_rows
+
+__all__ = ["CrossScores", "ScoredData", "cross_scores", "probabilities_of", "scores_of"]
+
+Values: TypeAlias = NDArray[np.float64]
+Ask: TypeAlias = Callable[[Any, Any], Values]
+"""Takes a fitted model and rows; returns their scores."""
+
+
+def scores_of(model: Any, X: Any) -> Values:
+    """Return what a fitted classifier says of rows: shape (n,) for two classes, else (n, n_classes).
+
+    These are its scores or, if it has none, its probabilities.
+    """
+    if not hasattr(model, "decision_function"):
+        probabilities = probabilities_of(model, X)
+        return probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    n_classes = len(model.classes_)
+    expected = (len(scores),) if n_classes == 2 else (len(scores), n_classes)
+    if scores.shape != expected:
+        msg = (
+            f"{type(model).__name__} gives scores of shape {scores.shape} for {n_classes} classes, "
+            f"where {expected} is needed; have it give one score a class"
+        )
+        raise ParameterError(msg)
+    return scores
+
+
+def probabilities_of(model: Any, X: Any) -> Values:
+    """Return the probabilities that a fitted classifier gives, one column a class."""
+    if not hasattr(model, "predict_proba"):
+        msg = (
+            f"{type(model).__name__} gives no probabilities; calibrate it first, "
+            "by hedgerow.calibrate, or LinearSVC(calibrate='sigmoid')"
+        )
+        raise ParameterError(msg)
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ScoredData:
+    """What models are fitted on and asked about.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or frame
+        The rows.
+    y : ndarray
+        Their labels.
+    classes : ndarray
+        The sorted labels, all of which every fit must see.
+    sample_weight : ndarray or None
+        Weights of the rows, if the fits are to have them.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    sample_weight: Values | None = None
+
+
+@dataclass(frozen=True)
+class CrossScores:
+    """Scores of rows, each by a model that was fitted without the row.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The row that each score is of.
+    scores : ndarray of shape (len(rows),) or (len(rows), n_classes)
+        The scores.
+    statuses : tuple of str
+        How the fits ended, of those that say so.
+    """
+
+    rows: NDArray[np.int64]
+    scores: Values
+    statuses: tuple[str, ...]
+
+    def status(self, of_model: str) -> str:
+        """Return how all fits ended, that of the model itself included: a broken-off one tells."""
+        reasons = get_args(Reason)
+        return next((one for one in (of_model, *self.statuses) if one in reasons), of_model)
+
+
+def cross_scores(
+    learner: Any,
+    data: ScoredData,
+    splits: Sequence[Split],
+    *,
+    n_jobs: int | None = None,
+    ask: Ask = scores_of,
+) -> CrossScores:
+    """Fit a clone of the learner for every split, side by side, and ask it about the rows left out."""
+    fold = _Fold(learner, data, ask)
+    results: list[tuple[Values, str]] = []
+    with current().part("folds") as part, warnings.catch_warnings():
+        # The model of all rows is the one to be certified; of these, only the scores are used.
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        key = None if part.store is None else fingerprint("cross_scores", fold, list(splits))
+        for result in side_by_side(fold, splits, check_n_threads(n_jobs), key=key):
+            results.append(result)
+            part.report(len(results), len(splits))
+    return CrossScores(
+        rows=np.concatenate([left_out for _, left_out in splits]),
+        scores=np.concatenate([scores for scores, _ in results]),
+        statuses=tuple(status for _, status in results if status),
+    )
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Fits a clone to some rows and asks it about others."""
+
+    learner: Any
+    data: ScoredData
+    ask: Ask
+
+    def __call__(self, split: Split) -> tuple[Values, str]:
+        """Return the scores of the rows left out, and how the fit ended."""
+        rows, left_out = split
+        model, data = clone(self.learner), self.data
+        weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[rows]}
+        self._refuse_missing_class(data.y[rows])
+        model.fit(take_rows(data.X, rows), data.y[rows], **weight)
+        return self.ask(model, take_rows(data.X, left_out)), getattr(model, "status_", "")
+
+    def _refuse_missing_class(self, labels: NDArray[Any]) -> None:
+        present = np.isin(self.data.classes, labels)
+        if not present.all():
+            label = self.data.classes[~present].tolist()[0]
+            msg = (
+                f"a split leaves no row of class {label!r} to fit; "
+                "give a number of folds, or a splitter that keeps the classes apart"
+            )
+            raise DataError(msg)
