@@ -12,6 +12,7 @@ ESTIMATORS = [
     LinearSVC(loss="hinge"),
     LinearSVC(intercept="penalized"),
     LinearSVC(penalty="l1"),
+    LinearSVC(multi_class="ovo"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
     LinearSVR(),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept="penalized"),
