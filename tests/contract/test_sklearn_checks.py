@@ -13,6 +13,8 @@ ESTIMATORS = [
     LinearSVC(intercept="penalized"),
     LinearSVC(penalty="l1"),
     LinearSVC(multi_class="ovo"),
+    LinearSVC(multi_class="crammer_singer"),
+    LinearSVC(multi_class="crammer_singer", intercept="penalized"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
     LinearSVR(),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept="penalized"),

@@ -24,6 +24,7 @@ from hedgerow.solvers import Settings, Solution, solve
 from tests.reference import crammer_singer
 
 INTERCEPTS = ("free", "penalized", "none")
+SOLVERS = ("class_interior_point", "sequential_dual")
 
 
 def machine(**parameters):
@@ -36,7 +37,7 @@ def table(n=60, d=4, n_classes=4, seed=0):
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(n, d)), random.integers(n_classes, size=n)
     y[:n_classes] = np.arange(n_classes)
-    return X + 0.5 * np.eye(n_classes, d)[y], y
+    return X + 1.5 * np.eye(n_classes, d)[y], y
 
 
 def problem_of(X, y, c, intercept, n_classes=None, scaling=1.0):
@@ -53,11 +54,13 @@ def problem_of(X, y, c, intercept, n_classes=None, scaling=1.0):
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_the_objective_is_the_conic_programs(intercept, C):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_objective_is_the_conic_programs(solver, intercept, C):
     X, y = table()
     weight = np.random.default_rng(1).integers(0, 3, size=len(y)) * 1.0
     weight[:4] = 1.0
     model = machine(C=C, intercept=intercept, intercept_scaling=2.0, tol=1e-6, max_iter=20_000)
+    model.set_params(solver=solver)
     model.fit(X, y, weight)
     best = crammer_singer.optimum(X, y, C * weight, 4, intercept=intercept, scaling=2.0)
     found = crammer_singer.objective(
@@ -90,11 +93,16 @@ def small_tables(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(small_tables(), st.sampled_from(INTERCEPTS), st.floats(-3, 1).map(lambda e: 10.0**e))
-def test_small_problems_end_certified_at_the_optimum(drawn, intercept, C):
+@given(
+    small_tables(),
+    st.sampled_from(SOLVERS),
+    st.sampled_from(INTERCEPTS),
+    st.floats(-3, 1).map(lambda e: 10.0**e),
+)
+def test_small_problems_end_certified_at_the_optimum(drawn, solver, intercept, C):
     X, y, weight = drawn
     n_classes = int(y.max()) + 1
-    model = machine(C=C, intercept=intercept, max_iter=100_000).fit(X, y, weight)
+    model = machine(C=C, intercept=intercept, solver=solver, max_iter=100_000).fit(X, y, weight)
     best = crammer_singer.optimum(X, y, C * weight, n_classes, intercept=intercept)
     certificate = model.certificate_
     assert certificate.is_certified, str(certificate)
@@ -262,7 +270,7 @@ def test_one_certificate_speaks_for_all_planes_and_a_model_file_keeps_it(tmp_pat
     X, y = table()
     model = machine().fit(X, y)
     assert model.certificates_ == (model.certificate_,)
-    assert model.solver_ == "sequential_dual"
+    assert model.solver_ == "class_interior_point"
     save(model, tmp_path / "model.hedgerow")
     again = load(tmp_path / "model.hedgerow")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -280,9 +288,32 @@ def test_a_class_without_weight_is_kept():
 def test_max_iter_is_kept_and_said():
     X, y = table()
     with pytest.warns(NotCertifiedWarning, match="'max_iter'"):
-        model = machine(C=100.0, max_iter=3, tol=1e-9).fit(X, y)
+        model = machine(C=100.0, max_iter=3, tol=1e-9, solver="sequential_dual").fit(X, y)
     assert (model.n_iter_, model.status_) == (3, "max_iter")
     assert model.certificate_.gap > 0.0
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_small_problems_are_solved_to_the_last_bits(intercept, C):
+    X, y = table()
+    model = machine(C=C, intercept=intercept).fit(X, y)
+    assert model.solver_ == "class_interior_point"
+    assert model.certificate_.relative_gap <= 1e-10
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_fit_that_was_broken_off_goes_on_to_the_same_bits(solver, tmp_path):
+    X, y = table()
+    whole = machine(C=3.0, solver=solver, tol=1e-7, max_iter=5000).fit(X, y)
+    part = machine(C=3.0, solver=solver, tol=1e-7, max_iter=5000)
+    steps = []
+    with hedgerow.checkpoint(tmp_path / "fit.checkpoint", every=0.0):
+        with hedgerow.watch(lambda _: steps.append(1) or len(steps) >= 4):
+            part.fit(X, y)
+        assert part.status_ == "stopped"
+        part.fit(X, y)
+    np.testing.assert_array_equal(part.coef_, whole.coef_)
 
 
 def test_progress_is_reported_down_to_the_tolerance():

@@ -13,6 +13,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.class_interior_point import CLASS_INTERIOR_POINT
 from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
 from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
@@ -50,6 +51,7 @@ SOLVERS: dict[str, Solver] = {
         ITERATIVE_SCALING,
         PROXIMAL_NEWTON,
         HARD_MARGIN,
+        CLASS_INTERIOR_POINT,
         SEQUENTIAL_DUAL,
         PEGASOS,
         SGD,
