@@ -69,7 +69,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(y_i (\langle w, x_i \rangle + b))
 
     with loss(m) = max(0, 1 - m), its square, or log(1 + e^-m), and s_i the weight of row i. More than
-    two classes are handled one against the rest.
+    two classes are handled one against the rest, in pairs, or all at once, and several labels a row
+    one by one.
 
     Parameters
     ----------
@@ -85,14 +86,19 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
     C : float, default=1.0
         Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
         margin: a NotSeparableError with a proof if no plane separates the classes.
-    multi_class : {"ovr"}, default="ovr"
-        One against the rest.
+    multi_class : {"ovr", "ovo", "crammer_singer"}, default="ovr"
+        One against the rest; one against one, a plane for each pair of classes, fitted to the rows of
+        the pair; or all at once, which minimises
+        1/2 sum_k \|w_k\|^2 + C sum_i s_i max(0, 1 - score of the row's class + largest other score).
+        The latter has the hinge and the l2 penalty whatever ``loss`` says; others than the hinges are
+        refused.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Of several labels the classes are 0 and 1, for each label.
     verbose : int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
@@ -117,14 +123,19 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The normal vectors w.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    coef_ : ndarray of shape (n_planes, n_features)
+        The normal vectors w: one for two classes, else one a class or label, or with
+        ``multi_class="ovo"`` one a pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., positive for the
+        second.
+    intercept_ : ndarray of shape (n_planes,)
         The intercepts b.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    alpha_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The dual variables, one a row of the training data.
+        The labels, sorted; of several labels, their columns.
+    multilabel_ : bool
+        Whether the rows have several labels each.
+    alpha_ : ndarray of shape (n_planes, n_samples)
+        The dual variables, one a row of the training data, such that w is the sum of y_i alpha_i x_i
+        with y_i = 1 for rows of the plane's class and -1 for others.
     at_bound_ : ndarray of bool, of the shape of alpha_
         Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
     support_ : ndarray of int64
@@ -132,7 +143,7 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
     certificate_ : Certificate
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate
-        One for each binary problem.
+        One for each binary problem; one for all planes with ``multi_class="crammer_singer"``.
     n_iter_ : int
         Iterations of the solver, the most over the binary problems.
     status_ : str
@@ -205,8 +216,8 @@ class LinearSVC(ClassifierMixin, SupervisedMachine):
         ----------
         X : array, dataframe or sparse matrix of shape (n_samples, n_features)
             The rows.
-        y : array of shape (n_samples,)
-            The labels.
+        y : array of shape (n_samples,), or array or sparse matrix of shape (n_samples, n_labels)
+            The classes; or, for several labels a row, 1 for each label that it has, else 0.
         sample_weight : array of shape (n_samples,) or None
             Weights of the rows; a weight of 2 is the same as giving the row twice.
 
