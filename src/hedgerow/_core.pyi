@@ -153,6 +153,40 @@ class DualCoordinateDescent:
     @property
     def intercept(self) -> float: ...
 
+@final
+class SequentialDual:
+    def __init__(
+        self,
+        matrix: Matrix,
+        label: _Int64,
+        weight: _Float64,
+        *,
+        n_classes: int,
+        rho: float = 0.0,
+        free_intercept: bool = False,
+        shuffled: bool = True,
+        shrinking: bool = True,
+        seed: int,
+        n_threads: int = 1,
+    ) -> None: ...
+    def run(self, n_sweeps: int, tolerance: float) -> tuple[int, float]: ...
+    def state(self) -> tuple[_Float64, _Float64, _Float64, _Float64, int, bool]: ...
+    def restore(
+        self,
+        alpha: _Float64,
+        w: _Float64,
+        shift: _Float64,
+        excess: _Float64,
+        n_swept: int,
+        multiplier_due: bool,
+    ) -> None: ...
+    @property
+    def alpha(self) -> _Float64: ...
+    @property
+    def planes(self) -> _Float64: ...
+    @property
+    def scores(self) -> _Float64: ...
+
 def perceptron_pass(
     matrix: Matrix,
     y: _Float64,

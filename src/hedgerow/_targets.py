@@ -1,13 +1,21 @@
-"""Labels to numbers and back, and one-vs-rest: used by every classifier."""
+"""Labels to numbers and back; one-vs-rest and one-vs-one: used by every classifier."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["encode_labels", "labels_from_scores", "one_vs_rest_signs"]
+__all__ = [
+    "encode_labels",
+    "is_label_matrix",
+    "labels_from_scores",
+    "one_vs_rest_signs",
+    "pairs_of_classes",
+    "scores_from_pairs",
+]
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -16,10 +24,40 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, codes.astype(np.int64, copy=False)
 
 
+def is_label_matrix(y: Any) -> bool:
+    """Say whether y has several columns, each of which is a label that a row has or has not."""
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # lists of different lengths; what reads labels says so
+        return False
+    return len(shape) == 2 and shape[1] > 1
+
+
 def one_vs_rest_signs(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[np.float64]]:
     """Return the +1/-1 target of each binary problem: one for two classes, else one a class."""
     positive = [1] if n_classes == 2 else range(n_classes)
     return [np.where(codes == k, 1.0, -1.0) for k in positive]
+
+
+def pairs_of_classes(n_classes: int) -> list[tuple[int, int]]:
+    """Return the pairs of classes in the order of their planes; scores above 0 are for the second."""
+    return list(combinations(range(n_classes), 2))
+
+
+def scores_from_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return a score a class from the scores of all pairs: its votes, and less than 1/3 besides.
+
+    The latter grows with the sum of its scores against the other classes, so that of classes with
+    the same number of votes the one with the larger sum is first.
+    """
+    votes = np.zeros((len(scores), n_classes))
+    sums = np.zeros_like(votes)
+    for score, (j, k) in zip(scores.T, pairs_of_classes(n_classes), strict=True):
+        votes[:, k] += score > 0.0
+        votes[:, j] += score <= 0.0
+        sums[:, k] += score
+        sums[:, j] -= score
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
 def labels_from_scores(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -25,12 +26,14 @@ from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = [
+    "LabelMatrixData",
     "RegressionData",
     "TrainingData",
     "WeightedRows",
     "check_batch",
     "check_classification_data",
     "check_fitted",
+    "check_label_matrix_data",
     "check_labels",
     "check_prediction_data",
     "check_prediction_rows",
@@ -79,6 +82,22 @@ class TrainingData(WeightedRows):
 
 
 @dataclass(frozen=True)
+class LabelMatrixData(WeightedRows):
+    """What the fit of a classifier for several labels a row works on.
+
+    Attributes
+    ----------
+    has_label : ndarray of bool of shape (n_samples, n_labels)
+        Which labels each row has.
+    label_weight : ndarray of float64, same shape
+        The weight of each row for each label, class weights multiplied in.
+    """
+
+    has_label: NDArray[np.bool_]
+    label_weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class RegressionData(WeightedRows):
     """What a regressor's fit works on.
 
@@ -110,6 +129,27 @@ def check_classification_data(
     refuse_one_class(classes, codes, weights)
     remember_columns(estimator, names, rows.shape[1])
     return TrainingData(rows, matrix, weights, classes, codes)
+
+
+def check_label_matrix_data(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    class_weight: Mapping[Any, float] | str | None = None,
+) -> LabelMatrixData:
+    """Turn X and a matrix of 0 and 1, a column a label, into LabelMatrixData; remember the columns."""
+    rows, names = read_rows(X)
+    matrix = matrix_of(rows, names)
+    has_label = _read_label_matrix(y, rows.shape[0])
+    weights = _row_weights(sample_weight, rows.shape[0])
+    values = np.array([0, 1])
+    by_label = [
+        weights * _class_factors(class_weight, values, codes, weights)[codes]
+        for codes in has_label.T.astype(np.int64)
+    ]
+    remember_columns(estimator, names, rows.shape[1])
+    return LabelMatrixData(rows, matrix, weights, has_label, np.array(by_label).T)
 
 
 def check_regression_data(
@@ -194,6 +234,24 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use a regressor"
         raise DataError(msg)
     return encode_labels(labels)
+
+
+def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which labels each row has."""
+    table = y.toarray() if sp.issparse(y) else _as_array(y)
+    table = np.asarray(table)
+    if len(table) != n_rows:
+        msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"
+        raise DataError(msg)
+    wrong = np.argwhere((table != 0) & (table != 1))
+    if len(wrong):
+        i, k = wrong[0]
+        msg = (
+            f"y has {table.shape[1]} columns, so that each is a label, and holds {table[i, k]!r} at row "
+            f"{i}, column {k}; give 1 for a label that the row has, 0 for one that it has not"
+        )
+        raise DataError(msg)
+    return table.astype(bool)
 
 
 def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
+from hedgerow.crammer_singer import CrammerSingerProblem
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -152,6 +153,8 @@ def certify(
     criterion : {"relative_gap", "kkt_violation"}
         Which figure that is.
     """
+    if isinstance(problem, CrammerSingerProblem):
+        return _certify_classes(problem, solution, tolerance, criterion)
     alpha = problem.feasible(solution.alpha)
     v, balance = problem.combine(alpha), inner(problem.y, alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
@@ -170,8 +173,27 @@ def certify(
         )
 
 
+def _certify_classes(
+    problem: CrammerSingerProblem, solution: Solution, tolerance: float, criterion: Criterion
+) -> Certificate:
+    """Return the certificate of planes for all classes at once."""
+    alpha = problem.feasible(solution.alpha)
+    v = problem.combine(alpha)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+        return Certificate(
+            primal=problem.objective(solution.w, solution.intercept),
+            dual=problem.dual_objective(alpha, v),
+            kkt_violation=_violation_of_classes(problem, solution, alpha, v),
+            criterion=criterion,
+            tolerance=tolerance,
+            status=solution.status,
+        )
+
+
 def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
     """Return alpha with values that are on a bound but for rounding put onto it."""
+    if isinstance(problem, CrammerSingerProblem):
+        return problem.on_bounds(alpha, slice(None))
     if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
         return alpha
     lower, upper = problem.lower, problem.upper
@@ -292,6 +314,26 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
     if problem.intercept == "free":
         return max(0.0, highest - lowest)
     return max(highest, -lowest, 0.0)
+
+
+def _violation_of_classes(
+    problem: CrammerSingerProblem, solution: Solution, alpha: Vector, v: Vector
+) -> float:
+    """Return by how much, at most, a class scores too high beside one whose alpha could rise.
+
+    The scores are those of w = v; free intercepts are the solution's.
+    """
+    planes = v.copy()
+    planes[:, -1] = problem.rho * v[:, -1] if problem.intercept != "free" else solution.w[:, -1]
+    scores = problem.scores(planes, 0.0)
+    largest = 0.0
+    for rows in blocks(len(alpha)):
+        slopes = problem.slopes(scores[rows], rows)
+        can_rise = problem.on_bounds(alpha[rows], rows) < problem.bounds(rows)
+        lowest = np.min(slopes, axis=1, initial=np.inf, where=can_rise)
+        beyond = np.where(problem.weight[rows] > 0, np.max(slopes, axis=1) - lowest, 0.0)
+        largest = max(largest, float(np.max(beyond)))
+    return largest
 
 
 def _violation_of_bounds(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import ParameterError
 
 __all__ = [
+    "ALL_CLASSES",
     "HARD",
     "LOSSES",
     "REGRESSION_LOSSES",
@@ -29,6 +30,7 @@ __all__ = [
     "EpsilonInsensitive",
     "HardMargin",
     "Hinge",
+    "LargestHinge",
     "Logistic",
     "Loss",
     "SquaredEpsilonInsensitive",
@@ -161,6 +163,13 @@ class Hinge(ClippedLoss):
 
 
 @dataclass(frozen=True)
+class LargestHinge(ClippedLoss):
+    """max(0, r) with r the largest over all other classes; each class's alpha in [0, c]."""
+
+    name = "crammer_singer"
+
+
+@dataclass(frozen=True)
 class HardMargin(ClippedLoss):
     """0 if r <= 0, else infinite, whatever the weight; alpha in [0, inf)."""
 
@@ -260,6 +269,9 @@ def _times_log(share: Vector) -> Vector:
 
 HARD: Loss = HardMargin()
 """The loss of a hard margin; users ask for it by an infinite C."""
+
+ALL_CLASSES: Loss = LargestHinge()
+"""The loss of all classes at once; users ask for it by ``multi_class="crammer_singer"``."""
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic())}
 """The losses of classifiers."""

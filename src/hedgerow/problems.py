@@ -126,6 +126,12 @@ class LinearProblem:
         """Rows and features."""
         return self.matrix.shape
 
+    @property
+    def origin(self) -> tuple[Vector, Vector]:
+        """The points w = 0 and alpha = 0."""
+        n_samples, n_features = self.shape
+        return np.zeros(n_features), np.zeros(n_samples)
+
     @cached_property
     def target(self) -> Vector:
         """p_i of every row."""

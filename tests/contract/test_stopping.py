@@ -101,6 +101,15 @@ def test_ctrl_c_is_obeyed_within_half_a_second(cls, n_classes, kind):
     check_interrupt(endless(cls), *noise(n_classes, kind), after=0.4)
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "crammer_singer"])
+def test_every_way_with_several_classes_obeys(multi_class):
+    model = endless(hedgerow.LinearSVC).set_params(multi_class=multi_class)
+    if multi_class == "crammer_singer":
+        model.set_params(solver="sequential_dual")
+    check_interrupt(model, *noise(4, "sparse"), after=0.4)
+    check_max_time(model, *noise(4, "dense"), seconds=1.5)
+
+
 @pytest.mark.parametrize(("cls", "n_classes"), with_classes())
 def test_the_time_limit_is_kept(cls, n_classes):
     kind = "dense" if n_classes == 2 else "sparse"

@@ -51,7 +51,13 @@ CASES = {
     "ragged": ([[1, 2], [3]], [0, 1], None, "every row the same number of values"),
     "wrong length of y": (X, y[:3], None, "4 rows but y has 3 labels"),
     "no y": (X, None, None, "requires y to be passed"),
-    "two columns of y": (X, np.column_stack([y, y]), None, "y cannot be used as labels"),
+    "two columns of y": (
+        X,
+        [[0, 1], [2, 0], [1, 1], [0, 0]],
+        None,
+        "label, and holds .*2.* at row 1",
+    ),
+    "rows of labels too few": (X, [[0, 1], [1, 0]], None, "X has 4 rows but y has 2"),
     "a real-valued y": (X, [0.1, 0.2, 0.3, 0.7], None, "Unknown label type.*use a regressor"),
     "NaN in y": (X, [0.0, np.nan, 1.0, 1.0], None, "y contains nan at row 1, which is no class"),
     "None in y": (
@@ -94,7 +100,7 @@ PARAMETERS = {
     "tol": (0, "tol=0 is not allowed"),
     "loss": ("huber", "one of 'hinge', 'squared_hinge'"),
     "penalty": ("l0", "penalty='l0' is not allowed in LinearSVC: it must be one of 'l2', 'l1'"),
-    "multi_class": ("crammer_singer", "must be one of 'ovr'"),
+    "multi_class": ("all", "must be one of 'ovr', 'ovo', 'crammer_singer'"),
     "max_iter": (0, "an integer of at least 1"),
     "intercept": ("none", "one of 'free', 'penalized'"),
     "solver": ("simplex", "one of 'auto', 'interior_point'"),

@@ -58,6 +58,40 @@ struct DualSweep {
   std::int64_t n_shrunk; ///< rows shrunk so far
 };
 
+/// Planes of several classes are stored in groups of so many: a whole number of registers.
+constexpr std::int64_t kClassGroup = 8;
+
+/// Planes of several classes: the weights of feature j are w[j * stride] ... w[j * stride +
+/// n_classes - 1], and zeros up to the next feature.
+struct ClassPlanes {
+  const double* w;
+  const double* intercept;
+  std::int64_t n_classes;
+  std::int64_t stride;  ///< a multiple of kClassGroup
+};
+
+/// One sweep over `order` for all classes at once, or a stretch of one; see
+/// solver/sequential_dual.hpp for the mathematics.
+struct ClassSweep {
+  double* alpha;  ///< n_classes for each row
+  const std::int64_t* label;
+  const double* weight;
+  const double* diagonal;  ///< |x|^2 + rho
+  double* w;               ///< as in ClassPlanes
+  double* intercept;       ///< shift + rho excess, kept up to date
+  double* excess;          ///< sum of the alphas of each class, kept up to date
+  std::int64_t n_classes;
+  std::int64_t stride;
+  double rho;
+  const std::int64_t* order;
+  std::int64_t n_order;
+  std::uint8_t* active;    ///< set to 0 for each row that is to rest
+  double* scratch;         ///< room for 2 * stride
+  double rest_above;       ///< a row rests if it is held by more than this
+  double violation;        ///< the largest met so far
+  std::int64_t n_resting;  ///< rows put to rest so far
+};
+
 /// One pass of the perceptron over `order`; see solver/perceptron.hpp.
 struct PerceptronPass {
   const double* y;
@@ -187,6 +221,11 @@ struct RowLoops {
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
   void (*box_sweep)(const Rows& rows, DualSweep& sweep);
   void (*logistic_sweep)(const Rows& rows, DualSweep& sweep);
+  void (*class_sweep)(const Rows& rows, ClassSweep& sweep);
+  /// out[(i - begin) * n_classes + k] = the score of class k for begin <= i < end; scratch has room
+  /// for `stride`.
+  void (*class_scores)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                       const ClassPlanes& planes, double* scratch, double* out);
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
   void (*loss_pass)(const Rows& rows, LossPass& pass);
@@ -227,6 +266,7 @@ struct HotLoops : DenseLoops<float>,
   /// What a sweep would find at these scores of all rows, without a move.
   void (*box_look)(const double* scores, DualSweep& sweep);
   void (*logistic_look)(const double* scores, DualSweep& sweep);
+  void (*class_look)(const double* scores, ClassSweep& sweep);
   /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
                   std::int64_t lda, const double* b, std::int64_t ldb, double* c,

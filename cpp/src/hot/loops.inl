@@ -25,6 +25,7 @@ using std::uint8_t;
 #include "rows.inl"
 #include "dual_rules.inl"
 #include "sweeps.inl"
+#include "class_sweeps.inl"
 #include "descent.inl"
 #include "tiles.inl"
 #include "counts.inl"
@@ -36,7 +37,7 @@ template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
   return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
           add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
-          perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>, steady_steps<Rows>};
+          class_sweep<Rows>, class_scores<Rows>, perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>, steady_steps<Rows>};
 }
 
 template <class T>
@@ -63,6 +64,7 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     HEDGEROW_ISA_NAME,
     box_look,
     logistic_look,
+    class_look,
     gemm_nt,
     gemm_nt_lower,
     factor,

@@ -77,9 +77,11 @@ def expectation(rule: AttributeRule, value: Any, sizes: Sizes) -> str | None:
     return rule.expected(value, sizes) if isinstance(rule, Shaped) else rule(value)
 
 
-def optional(rule: Shaped) -> Shaped:
+def optional(rule: AttributeRule) -> Shaped:
     """Allow the attribute to be absent from a fitted model."""
-    return replace(rule, is_optional=True)
+    if isinstance(rule, Shaped):
+        return replace(rule, is_optional=True)
+    return Shaped(lambda value, _: rule(value), is_optional=True)
 
 
 # ------------------------------------------------------------------------------------- arrays
@@ -161,13 +163,21 @@ def texts(name: str) -> Shaped:
     return Shaped(expected)
 
 
-def labels(name: str, *, one_vs_rest: str | None = None) -> Shaped:
+def labels(name: str, *, one_vs_rest: str | None = None, or_pairs: bool = False) -> Shaped:
     """Allow class labels: sorted, none twice, numbers or text.
 
     ``one_vs_rest`` names the dimension of what there is one of for each binary problem: one for
-    two classes, else one a class.
+    two classes, else one a class. With ``or_pairs`` there may also be one a pair of classes, or one
+    each for two, if they are labels of which a row may have both.
     """
     fewest = 1 if one_vs_rest is None else 2
+
+    def agree(n_classes: int, sizes: Sizes) -> bool:
+        assert one_vs_rest is not None
+        others = {n_classes, n_classes * (n_classes - 1) // 2}
+        if or_pairs and sizes.get(one_vs_rest) in others:
+            return True
+        return sizes.agree(one_vs_rest, 1 if n_classes == 2 else n_classes)
 
     def expected(value: Any, sizes: Sizes) -> str | None:
         fine = isinstance(value, np.ndarray) and value.dtype.kind in "biufUO"
@@ -175,7 +185,7 @@ def labels(name: str, *, one_vs_rest: str | None = None) -> Shaped:
         fine = fine and (_is_text(value) if value.dtype.kind in "UO" else _is_finite(value))
         fine = fine and bool(np.all(value[:-1] < value[1:]))
         if fine and one_vs_rest is not None:
-            fine = sizes.agree(one_vs_rest, 1 if len(value) == 2 else len(value))
+            fine = agree(len(value), sizes)
         problems = "" if one_vs_rest is None else f" for {_said((one_vs_rest,), sizes)}"
         return (
             None
@@ -200,13 +210,19 @@ def size(name: str) -> Shaped:
 
 
 def several(
-    container: type[list[Any]] | type[tuple[Any, ...]], name: str, rule: AttributeRule
+    container: type[list[Any]] | type[tuple[Any, ...]],
+    name: str,
+    rule: AttributeRule,
+    *,
+    or_one: bool = False,
 ) -> Shaped:
-    """Allow a list or tuple, as long as the dimension, of items that all meet the rule."""
+    """Allow a list or tuple, as long as the dimension or else of one, of items that all meet the rule."""
 
     def expected(value: Any, sizes: Sizes) -> str | None:
         wanted = f"a {container.__name__} of {_said((name,), sizes)}"
-        if type(value) is not container or not sizes.agree(name, len(value)):
+        if type(value) is not container:
+            return wanted
+        if not (or_one and len(value) == 1) and not sizes.agree(name, len(value)):
             return wanted
         hints = (expectation(rule, item, sizes.of_item(i)) for i, item in enumerate(value))
         hint = next((hint for hint in hints if hint is not None), None)

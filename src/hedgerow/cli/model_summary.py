@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from hedgerow._targets import pairs_of_classes
 from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
 from hedgerow.cli.words import count, short
@@ -287,6 +288,9 @@ def _plane_labels(learner: Any, n_planes: int) -> list[Any]:
     if not hasattr(learner, "classes_"):
         return [None if is_regressor(learner) else 1]
     classes: list[Any] = learner.classes_.tolist()
+    if n_planes > 1 and getattr(learner, "multi_class", None) == "ovo":
+        pairs = pairs_of_classes(len(classes))
+        return [f"{classes[k]} rather than {classes[j]}" for j, k in pairs]
     return classes[1:] if n_planes == 1 else classes
 
 

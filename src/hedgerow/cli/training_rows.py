@@ -34,6 +34,8 @@ def are_training_rows(model: BoundModel, y: NDArray[Any]) -> bool:
         return False
     codes = np.searchsorted(classes, y)
     margins = np.array(one_vs_rest_signs(codes, len(classes))) * model.decision_function().T
+    if alpha.shape != margins.shape:  # planes of pairs of classes
+        return False
     is_active = alpha > _ROUNDING * alpha.max()
     agrees = (is_active == (margins < 1)) | (np.abs(margins - 1) < _ON_THE_MARGIN)
     least = min(_log_chance(active, codes) for active in is_active)

@@ -37,6 +37,7 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
+from hedgerow.linear._classes import used_part
 from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
@@ -264,8 +265,11 @@ class SupervisedMachine(LinearMachine):
 
 
 def _solve_and_certify(problem: LinearProblem, settings: Settings, solver: str) -> Result:
+    """Solve a problem on its rows with weight; return its solution for all rows, and the certificate."""
+    part = used_part(problem)
     try:
-        solution = solve(problem, settings, solver)
+        solution = solve(part.problem, settings, solver)
     except NotSeparableError as error:
-        raise not_separable(problem, error) from None
-    return solution, certify(problem, solution, settings.tol)
+        found = NotSeparableError(str(error), part.whole_overlap(error.proof))
+        raise not_separable(problem, found) from None
+    return part.whole(solution), certify(part.problem, solution, settings.tol)

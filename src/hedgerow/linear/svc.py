@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -10,21 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow import _core
+from hedgerow._parameters import one_of, real_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
-from hedgerow._targets import labels_from_scores, one_vs_rest_signs
-from hedgerow._validation import TrainingData, check_classification_data
+from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
+from hedgerow._validation import (
+    LabelMatrixData,
+    TrainingData,
+    check_classification_data,
+    check_label_matrix_data,
+)
 from hedgerow.calibrators import METHODS, ScoreMap
-from hedgerow.certificates import Certificate
+from hedgerow.certificates import Certificate, on_bounds
+from hedgerow.crammer_singer import CrammerSingerProblem, planes_of
 from hedgerow.errors import ParameterError
 from hedgerow.linear._calibrated_scores import CalibratedScores
-from hedgerow.linear._hard_margin import hard_margins
+from hedgerow.linear._classes import (
+    Split,
+    each_label,
+    one_vs_one,
+    one_vs_rest,
+    refuse_what_all_at_once_lacks,
+)
+from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
-from hedgerow.losses import LOSSES, loss_by_name
+from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
+from hedgerow.problems import LinearProblem, Solution
 
 __all__ = ["LinearSVC"]
 
@@ -33,7 +48,7 @@ _RULES = {
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
     "C": real_number(0, open_low=True, or_infinite=True),
-    "multi_class": one_of("ovr"),
+    "multi_class": one_of("ovr", "ovo", "crammer_singer"),
     "calibrate": one_of(None, *METHODS),
 }
 
@@ -42,10 +57,11 @@ _RULES = {
     _RULES,
     coef_=numbers("planes", "features"),
     intercept_=numbers("planes"),
-    classes_=labels("classes", one_vs_rest="planes"),
+    classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
+    multilabel_=optional(true_or_false),
     alpha_=numbers("planes", "rows", low=0.0),
     at_bound_=optional(truths("planes", "rows")),
-    certificates_=several(tuple, "planes", instance_of(Certificate)),
+    certificates_=several(tuple, "planes", instance_of(Certificate), or_one=True),
     probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),
     **FITTED_BY_SOLVER,
 )
@@ -57,7 +73,8 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(y_i (\langle w, x_i \rangle + b))
 
     with loss(m) = max(0, 1 - m), its square, or log(1 + e^-m), and s_i the weight of row i. More than
-    two classes are handled one against the rest.
+    two classes are handled one against the rest, in pairs, or all at once, and several labels a row
+    one by one.
 
     Parameters
     ----------
@@ -73,14 +90,19 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
     C : float, default=1.0
         Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
         margin: a NotSeparableError with a proof if no plane separates the classes.
-    multi_class : {"ovr"}, default="ovr"
-        One against the rest.
+    multi_class : {"ovr", "ovo", "crammer_singer"}, default="ovr"
+        One against the rest; one against one, a plane for each pair of classes, fitted to the rows of
+        the pair; or all at once, which minimises
+        1/2 sum_k \|w_k\|^2 + C sum_i s_i max(0, 1 - score of the row's class + largest other score).
+        The latter has the hinge and the l2 penalty whatever ``loss`` says; others than the hinges are
+        refused.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Of several labels the classes are 0 and 1, for each label.
     verbose : int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
@@ -108,14 +130,19 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The normal vectors w.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    coef_ : ndarray of shape (n_planes, n_features)
+        The normal vectors w: one for two classes, else one a class or label, or with
+        ``multi_class="ovo"`` one a pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., positive for the
+        second.
+    intercept_ : ndarray of shape (n_planes,)
         The intercepts b.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    alpha_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The dual variables, one a row of the training data.
+        The labels, sorted; of several labels, their columns.
+    multilabel_ : bool
+        Whether the rows have several labels each.
+    alpha_ : ndarray of shape (n_planes, n_samples)
+        The dual variables, one a row of the training data, such that w is the sum of y_i alpha_i x_i
+        with y_i = 1 for rows of the plane's class and -1 for others.
     at_bound_ : ndarray of bool, of the shape of alpha_
         Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
     support_ : ndarray of int64
@@ -123,7 +150,7 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
     certificate_ : Certificate
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate
-        One for each binary problem.
+        One for each binary problem; one for all planes with ``multi_class="crammer_singer"``.
     probability_maps_ : tuple of ScoreMap
         With ``calibrate``: what makes probabilities of the scores of each class.
     n_iter_ : int
@@ -200,8 +227,8 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
         ----------
         X : array, dataframe or sparse matrix of shape (n_samples, n_features)
             The rows.
-        y : array of shape (n_samples,)
-            The labels.
+        y : array of shape (n_samples,), or array or sparse matrix of shape (n_samples, n_labels)
+            The classes; or, for several labels a row, 1 for each label that it has, else 0.
         sample_weight : array of shape (n_samples,) or None
             Weights of the rows; a weight of 2 is the same as giving the row twice.
 
@@ -212,12 +239,12 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
         """
         self._check()
         # The checked data are not kept: of them a fit needs no more than the problems and the classes.
-        problems, classes = self._problems(
-            check_classification_data(self, X, y, sample_weight, self.class_weight)
-        )
+        problems, classes = self._problems(self._data(X, y, sample_weight))
+        self.multilabel_ = is_label_matrix(y)
+        fixed = {"classes_": classes, "multilabel_": self.multilabel_}
         folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
-            results = self._solve(problems, partial(_model_at, classes=classes))
+            results = self._solve(problems, partial(_model_at, fixed=fixed))
         self.classes_ = classes
         self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
@@ -225,39 +252,118 @@ class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores <w, x> + b: shape (n,) for two classes, else (n, n_classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        """Return the scores <w, x> + b: shape (n,) for two classes, else (n, n_classes).
+
+        With ``multi_class="ovo"`` the score of a class is its number of votes, and less than 1/3 that
+        grows with the sum of its scores against the others. Of several labels: shape (n, n_labels).
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row: the class with the largest probability, if there are any, or score."""
+        """Return the label of each row: the class with the largest probability, if there are any, or score.
+
+        Of several labels: a matrix with 1 for each label whose score is above 0, else 0.
+        """
         if hasattr(self, "probability_maps_"):
             return self._most_probable(X)
-        return labels_from_scores(self._scores(X), self.classes_)
+        scores = self._class_scores(X)
+        if self._is_multilabel:
+            return (scores > 0.0).astype(np.int64)
+        return labels_from_scores(scores, self.classes_)
+
+    @property
+    def _is_multilabel(self) -> bool:
+        """Whether rows have several labels; models of versions that did not know them lack the word."""
+        return getattr(self, "multilabel_", False)
+
+    def _class_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the classes or labels, one column for two classes."""
+        scores = self._scores(X)
+        if self.multi_class == "ovo" and scores.shape[1] > 1 and not self._is_multilabel:
+            return scores_from_pairs(scores, len(self.classes_))
+        return scores
 
     def _check(self) -> None:
         super()._check()
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
             raise ParameterError(msg)
+        if self.multi_class == "crammer_singer":
+            refuse_what_all_at_once_lacks(self)
 
-    def _problems(self, data: TrainingData) -> tuple[list[LinearProblem], NDArray[Any]]:
-        """Return one problem for two classes, else one a class; and the classes."""
-        matrix, signs = self._matrix(data), one_vs_rest_signs(data.y, len(data.classes))
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData | LabelMatrixData:
+        """Return the checked data: a class a row, or several labels."""
+        if not is_label_matrix(y):
+            return check_classification_data(self, X, y, sample_weight, self.class_weight)
+        if self.multi_class != "ovr":
+            msg = (
+                f"multi_class={self.multi_class!r} needs one class a row, but y has {np.shape(y)[1]} columns, "
+                "a label each; use multi_class='ovr'"
+            )
+            raise ParameterError(msg)
+        if self.calibrate is not None:
+            msg = f"calibrate={self.calibrate!r} needs one class a row, but y has {np.shape(y)[1]} columns; leave it out, or fit a machine a label"
+            raise ParameterError(msg)
+        return check_label_matrix_data(self, X, y, sample_weight, self.class_weight)
+
+    def _problems(
+        self, data: TrainingData | LabelMatrixData
+    ) -> tuple[list[LinearProblem], NDArray[Any]]:
+        """Return the problems that the classes or labels are, and what these are called."""
+        matrix = self._matrix(data)
+        if isinstance(data, LabelMatrixData):
+            return self._binary(matrix, each_label(data)), np.arange(data.has_label.shape[1])
+        if self.multi_class == "crammer_singer":
+            return [self._all_at_once(matrix, data)], data.classes
+        splits = one_vs_one(data) if self.multi_class == "ovo" else one_vs_rest(data)
+        return self._binary(matrix, splits), data.classes
+
+    def _binary(self, matrix: _core.Matrix, splits: list[Split]) -> list[LinearProblem]:
+        """Return the problem of each split; a label with one value only is a constant plane."""
         parts: dict[str, Any] = {
-            "weight": self._row_weights(data.sample_weight),
             "loss": loss_by_name(self.loss),
             "penalty": PENALTIES[self.penalty],
         }
-        if len(signs) > 1:
+        if len(splits) > 1:
             parts["n_threads"] = 1
-        problems = [self._problem(matrix, y=sign, **parts) for sign in signs]
-        if np.isinf(self.C):
-            problems = hard_margins(problems, data.classes)
-        return problems, data.classes
+        problems: list[LinearProblem] = []
+        for split in splits:
+            parts |= {"y": split.y, "weight": self._row_weights(split.sample_weight)}
+            problem = self._problem(matrix, **parts)
+            if split.is_constant:  # only a free intercept makes it so
+                problem = replace(problem, intercept="free")
+            problems.append(hardened(problem, split.sides) if np.isinf(self.C) else problem)
+        return problems
+
+    def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:
+        """Return the problem of Crammer and Singer; of two classes, the hinge with 2 C."""
+        weight = self._row_weights(data.sample_weight)
+        if len(data.classes) == 2:
+            signs = np.where(data.y == 1, 1.0, -1.0)
+            return self._problem(matrix, y=signs, weight=2.0 * weight, loss=Hinge())
+        linear = self._problem(matrix, y=data.y.astype(np.float64), weight=weight, loss=ALL_CLASSES)
+        return CrammerSingerProblem.of(linear, len(data.classes))
+
+    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
+        """Set the planes and alphas, a line a plane, also where all planes are of one problem."""
+        problem, solution = problems[0], solutions[0]
+        if not isinstance(problem, CrammerSingerProblem):
+            super()._keep_planes(problems, solutions)
+            return
+        self.coef_, self.intercept_ = planes_of(solution.w)
+        self.alpha_ = np.ascontiguousarray(np.abs(on_bounds(problem, solution.alpha)).T)
+        self.at_bound_ = (self.alpha_ != 0.0) & (self.alpha_ >= problem.weight)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a row may have several labels, one against the rest."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.multi_class == "ovr"
+        return tags
 
 
-def _model_at(point: tuple[NDArray[np.float64], float], classes: NDArray[Any]) -> dict[str, Any]:
-    """Return the attributes with which a machine for two classes predicts."""
+def _model_at(point: tuple[NDArray[np.float64], float], fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes with which a machine of one problem predicts."""
     w, intercept = point
-    return {"coef_": w[None, :], "intercept_": np.array([intercept]), "classes_": classes}
+    coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
+    return {"coef_": coef, "intercept_": intercepts, **fixed}

@@ -8,10 +8,12 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow._fingerprint import fingerprint
+from hedgerow.crammer_singer import CrammerSingerProblem
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, Solution, Status
 from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.class_interior_point import CLASS_INTERIOR_POINT
 from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
 from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
@@ -23,6 +25,7 @@ from hedgerow.solvers.newton import NEWTON
 from hedgerow.solvers.pegasos import PEGASOS
 from hedgerow.solvers.plan import plan
 from hedgerow.solvers.proximal_newton import PROXIMAL_NEWTON
+from hedgerow.solvers.sequential_dual import SEQUENTIAL_DUAL
 from hedgerow.solvers.settings import Progress, Settings
 from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
@@ -48,6 +51,8 @@ SOLVERS: dict[str, Solver] = {
         ITERATIVE_SCALING,
         PROXIMAL_NEWTON,
         HARD_MARGIN,
+        CLASS_INTERIOR_POINT,
+        SEQUENTIAL_DUAL,
         PEGASOS,
         SGD,
     )
@@ -189,8 +194,10 @@ def _refuse_what_nobody_can(problem: LinearProblem) -> None:
 
 
 def _sufficient_intercept(problem: LinearProblem) -> float | None:
-    """Return an intercept that alone makes every loss zero, if it is free and there is one."""
-    if problem.intercept != "free" or problem.pull:
+    """Return an intercept that alone makes every loss zero, if there is one and it costs nothing."""
+    if not np.any(problem.weight):
+        return 0.0
+    if problem.intercept != "free" or problem.pull or isinstance(problem, CrammerSingerProblem):
         return None
     used = problem.weight > 0
     y, target = problem.y[used], problem.target[used]
@@ -203,11 +210,11 @@ def _sufficient_intercept(problem: LinearProblem) -> float | None:
 
 def _constant_solution(problem: LinearProblem, intercept: float) -> Solution:
     """Return w = 0 and the intercept: objective 0, and alpha = 0 proves it."""
-    n_samples, n_features = problem.shape
+    w, alpha = problem.origin
     return Solution(
-        w=np.zeros(n_features),
+        w=w,
         intercept=intercept,
-        alpha=np.zeros(n_samples),
+        alpha=alpha,
         status="optimal",
         n_iter=1,
         solver="constant",

@@ -16,6 +16,9 @@ JMLR 2012.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +29,7 @@ from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Option, Solver
 
-__all__ = ["DUAL_COORDINATE_DESCENT"]
+__all__ = ["DUAL_COORDINATE_DESCENT", "descend"]
 
 Vector = NDArray[np.float64]
 
@@ -36,11 +39,36 @@ FIRST_MARK = 1.0
 """A violation, in the unit of the problem's scores, that a first burst is to get below."""
 
 
+class Sweeper(Protocol):
+    """What sweeps over the rows, in the core."""
+
+    def run(self, n_sweeps: int, tolerance: float) -> tuple[int, float]:
+        """Make up to so many sweeps; return how many it was, and the violation that is left."""
+
+    def state(self) -> tuple[Any, ...]:
+        """Return all that a later run depends on."""
+
+    def restore(self, *state: Any) -> None:
+        """Go on from a state."""
+
+
+class Offer(Protocol):
+    """Offers where the sweeps stand to the progress."""
+
+    def __call__(self, *, thoroughly: bool) -> float:
+        """Return about the relative gap."""
+
+
 def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
-    settings = progress.settings
     core = _core_solver(progress)
-    progress.when_stopped = lambda: _offer(progress, core, thoroughly=True)
+    descend(progress, core, partial(_offer, progress, core))
+
+
+def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
+    """Sweep until the gap is within the tolerance, or as far as max_iter sweeps go."""
+    settings = progress.settings
+    progress.when_stopped = lambda: offer(thoroughly=True)
     mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
     is_smooth = progress.problem.loss.is_smooth  # then the gap falls as the square of violations
     left = progress.resume()
@@ -53,7 +81,7 @@ def dual_coordinate_descent(progress: Progress) -> None:
         progress.checkpoint(mark=mark, burst=burst, core=core.state)
         sweeps, violation = core.run(min(burst, settings.max_iter - progress.n_iter), mark)
         progress.n_iter += sweeps
-        gap = _offer(progress, core, thoroughly=progress.n_iter >= settings.max_iter)
+        gap = offer(thoroughly=progress.n_iter >= settings.max_iter)
         if progress.measure():
             break
         if violation <= mark:

@@ -11,8 +11,10 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow._rows import n_values, rows_of
+from hedgerow.crammer_singer import CrammerSingerProblem
 from hedgerow.problems import HardMarginProblem, LinearProblem
 from hedgerow.solvers.active_set import is_cheap
+from hedgerow.solvers.class_active_set import is_small
 from hedgerow.solvers.newton import DIRECT_UNKNOWNS
 from hedgerow.solvers.smooth_objective import ROWS_PER_UNKNOWN, WORTH_A_START
 
@@ -33,6 +35,8 @@ def plan(problem: LinearProblem) -> list[str]:
         return ["proximal_newton"]
     if isinstance(problem, HardMarginProblem):
         return ["hard_margin"]
+    if isinstance(problem, CrammerSingerProblem):
+        return ["class_interior_point"] * is_small(problem) + ["sequential_dual"]
     if is_cheap(problem):
         return ["newton" if problem.loss.is_smooth else "interior_point"]
     work = _work(problem)

@@ -79,13 +79,12 @@ class Progress:
     alpha: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        n_samples, n_features = self.problem.shape
-        origin = np.zeros(n_features)
-        self.offer_primal(origin, 0.0, objective=self.problem.objective_at_zero)
+        w, alpha = self.problem.origin
+        self.offer_primal(w, 0.0, objective=self.problem.objective_at_zero)
         if self.problem.pull:
-            self.offer_dual(np.zeros(n_samples))
+            self.offer_dual(alpha)
         else:  # where no row pays and v is 0
-            self.offer_dual(np.zeros(n_samples), objective=0.0)
+            self.offer_dual(alpha, objective=0.0)
 
     def option(self, name: str) -> Any:
         """Return the value of an option of the solver."""

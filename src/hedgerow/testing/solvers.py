@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hedgerow._rows import matrix_of
 from hedgerow.certificates import certify
-from hedgerow.losses import HARD, REGRESSION_LOSSES, loss_by_name, regression_loss
+from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow.losses import ALL_CLASSES, HARD, REGRESSION_LOSSES, loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems import HardMarginProblem, Intercept, LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, solve
@@ -21,6 +22,7 @@ __all__ = ["check_solver"]
 
 Vector = NDArray[np.float64]
 
+_N_CLASSES = 3
 _INTERCEPTS: tuple[Intercept, ...] = ("free", "penalized", "none")
 
 
@@ -87,6 +89,9 @@ def _problem(loss: str, X: Any, numbers: Vector, weight: Vector, **rest: Any) ->
     if loss in REGRESSION_LOSSES:
         ones, rest["targets"] = np.ones(len(numbers)), numbers
         return LinearProblem(matrix_of(X), ones, weight, regression_loss(loss, 0.3), **rest)
+    if loss == ALL_CLASSES.name:
+        labels = (np.arange(len(numbers)) % _N_CLASSES).astype(np.float64)
+        return CrammerSingerProblem(matrix_of(X), labels, weight, n_classes=_N_CLASSES, **rest)
     signs = np.where(np.arange(len(numbers)) % 2 == 0, 1.0, -1.0)
     if loss == HARD.name:
         return HardMarginProblem(matrix_of(_parted(X, signs)), signs, weight, **rest)
