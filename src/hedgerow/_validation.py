@@ -37,6 +37,7 @@ __all__ = [
     "check_regression_data",
     "check_rows",
     "check_targets",
+    "class_factors",
     "refuse_one_class",
 ]
 
@@ -104,7 +105,7 @@ def check_classification_data(
     matrix = matrix_of(rows, names)
     classes, codes = check_labels(y, rows.shape[0])
     weights = _row_weights(sample_weight, rows.shape[0])
-    weights = weights * _class_factors(class_weight, classes, codes, weights)[codes]
+    weights = weights * class_factors(class_weight, classes, codes, weights)[codes]
     refuse_one_class(classes, codes, weights)
     remember_columns(estimator, names, rows.shape[1])
     return TrainingData(rows, matrix, weights, classes, codes)
@@ -144,7 +145,7 @@ def check_batch(
     known = _all_classes(estimator, classes)
     codes = _codes_among(known, labels)[codes]
     weights = _row_weights(sample_weight, rows.shape[0])
-    weights = weights * _class_factors(estimator.class_weight, known, codes, weights)[codes]
+    weights = weights * class_factors(estimator.class_weight, known, codes, weights)[codes]
     if hasattr(estimator, "classes_"):
         check_columns(estimator, names, rows.shape[1])
     else:
@@ -265,7 +266,7 @@ def _row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def _class_factors(
+def class_factors(
     class_weight: Mapping[Any, float] | str | None,
     classes: NDArray[Any],
     codes: NDArray[np.int64],

@@ -13,7 +13,8 @@ from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import RegressionData, check_regression_data
-from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
+from hedgerow.linear._from_files import RegressorFromFiles
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.losses import REGRESSION_LOSSES, regression_loss
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -37,7 +38,7 @@ _RULES = {
     at_bound_=truths("rows"),
     **FITTED_BY_SOLVER,
 )
-class LinearSVR(RegressorMixin, SupervisedMachine):
+class LinearSVR(RegressorMixin, RegressorFromFiles):
     r"""Linear support vector regressor whose fit ends with a certificate.
 
     It minimises

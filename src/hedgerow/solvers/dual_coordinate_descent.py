@@ -16,17 +16,20 @@ JMLR 2012.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._parameters import one_of, true_or_false
-from hedgerow.losses import ClippedLoss
+from hedgerow.losses import ClippedLoss, Loss
 from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Option, Solver
 
-__all__ = ["DUAL_COORDINATE_DESCENT"]
+__all__ = ["DUAL_COORDINATE_DESCENT", "core_solver", "stiffness"]
 
 Vector = NDArray[np.float64]
 
@@ -63,6 +66,20 @@ def dual_coordinate_descent(progress: Progress) -> None:
 def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
     problem = progress.problem
+    rho = _stiffness(problem) if problem.intercept == "free" else problem.rho
+    options = {name: progress.option(name) for name in ("order", "shrinking")}
+    is_free = problem.intercept == "free"
+    return core_solver(problem, rho, progress.settings.seed, options, moves_shift=is_free)
+
+
+def core_solver(
+    problem: LinearProblem, rho: float, seed: int, options: Mapping[str, Any], *, moves_shift: bool
+) -> _core.DualCoordinateDescent:
+    """Return the core's solver for a problem.
+
+    ``rho`` weighs the intercept, or the balance if it is free, of which the solver may then move the
+    multiplier between its sweeps.
+    """
     return _core.DualCoordinateDescent(
         problem.matrix,
         problem.y,
@@ -70,12 +87,12 @@ def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
         problem.weight,
         loss=problem.loss.name,
         epsilon=problem.loss.epsilon,
-        rho=_stiffness(problem) if problem.intercept == "free" else problem.rho,
-        free_intercept=problem.intercept == "free",
+        rho=rho,
+        free_intercept=moves_shift,
         balance=problem.pull,
-        order=progress.option("order"),
-        shrinking=progress.option("shrinking"),
-        seed=progress.settings.seed,
+        order=options["order"],
+        shrinking=options["shrinking"],
+        seed=seed,
         n_threads=problem.n_threads,
     )
 
@@ -87,11 +104,15 @@ def _stiffness(problem: LinearProblem) -> float:
     curvature that the dual has along the balance.
     """
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+    return stiffness(problem.loss, float(np.mean(norms)), problem.weight, len(norms))
+
+
+def stiffness(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> float:
+    """Return the same of rows with that mean squared norm; ``weight`` may be that of some of them."""
     curvature = 0.0
-    if isinstance(problem.loss, ClippedLoss):
-        used = problem.weight[problem.weight > 0]
-        curvature = float(np.mean(problem.loss.curvature(used))) / len(norms)
-    return float(np.mean(norms)) + curvature or 1.0
+    if isinstance(loss, ClippedLoss):
+        curvature = float(np.mean(loss.curvature(weight[weight > 0]))) / n_rows
+    return mean_norm + curvature or 1.0
 
 
 def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:
