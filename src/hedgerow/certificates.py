@@ -33,11 +33,12 @@ __all__ = [
     "Certificate",
     "Criterion",
     "OverlapCertificate",
-    "StreamedCertificate",
     "certify",
     "certify_overlap",
     "on_bounds",
+    "slacks",
     "uncertified",
+    "violation_of",
     "worst",
 ]
 
@@ -174,73 +175,6 @@ def certify(
         )
 
 
-class StreamedCertificate:
-    """The certificate of a solution whose rows come in blocks, each a problem of its own.
-
-    The blocks have all but their rows in common. What is added up is what :func:`certify` computes,
-    but that violations are those at the solution's w: the w that alpha makes is known after the
-    last block.
-
-    Parameters
-    ----------
-    w : ndarray
-        The primal point.
-    intercepts : ndarray
-        Values of b to choose among; the best one is ``intercept`` in the end.
-    tolerance : float
-        The largest relative gap that counts as solved.
-    """
-
-    def __init__(self, w: Vector, intercepts: Vector, tolerance: float) -> None:
-        self.w = w
-        self.v = np.zeros_like(w)
-        self.balance = 0.0
-        self._intercepts = intercepts
-        self._tolerance = tolerance
-        self._losses: Vector = np.zeros(len(intercepts))
-        self._gain = self._size = 0.0
-        self._highest, self._lowest = -np.inf, np.inf
-        self._any: LinearProblem | None = None
-
-    def add(self, problem: LinearProblem, alpha: Vector) -> None:
-        """Take in a block of rows and their alphas, cut to their bounds."""
-        alpha = problem.boxed(alpha)
-        scores = problem.scores(self.w, 0.0)
-        self._losses += [problem.losses(scores + b) for b in self._intercepts]
-        self._gain += problem.gain(alpha)
-        self.v += problem.combine(alpha)
-        self.balance += inner(problem.y, alpha)
-        self._size += float(np.sum(np.abs(alpha)))
-        highest, lowest = _slacks(problem, alpha, scores + self._intercepts[0])
-        self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
-        self._any = problem
-
-    @property
-    def intercept(self) -> float:
-        """The best of the intercepts for w."""
-        return float(self._intercepts[np.argmin(self._primals())])
-
-    def finish(self, status: str) -> Certificate:
-        """Return the certificate, after the last block."""
-        assert self._any is not None
-        is_balanced = abs(self.balance - self._any.pull) <= WEIGHT_ERROR * self._size
-        is_feasible = is_balanced or self._any.intercept != "free"
-        dual = self._gain - self._any.price_of(self.v, self.balance)
-        return Certificate(
-            primal=float(np.min(self._primals())),
-            dual=dual if is_feasible else -np.inf,
-            kkt_violation=_violation(self._any, self._highest, self._lowest),
-            criterion="relative_gap",
-            tolerance=self._tolerance,
-            status=status,
-        )
-
-    def _primals(self) -> Vector:
-        assert self._any is not None
-        costs = [self._any.cost_of(self.w, float(b)) for b in self._intercepts]
-        return np.add(self._losses, costs)
-
-
 def uncertified(dual: float, tolerance: float, status: str) -> Certificate:
     """Return what is known of a solution whose rows were not read again: a lower bound, if anything."""
     return Certificate(np.inf, dual, np.inf, "relative_gap", tolerance, status)
@@ -354,10 +288,10 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
 
     A free intercept is taken as the best there is for that.
     """
-    return _violation(problem, *_slacks(problem, alpha, scores))
+    return violation_of(problem, *slacks(problem, alpha, scores))
 
 
-def _slacks(problem: LinearProblem, alpha: Vector, scores: Vector) -> tuple[float, float]:
+def slacks(problem: LinearProblem, alpha: Vector, scores: Vector) -> tuple[float, float]:
     """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""
     on_bound = on_bounds(problem, alpha)
     highest, lowest = -np.inf, np.inf
@@ -373,7 +307,7 @@ def _slacks(problem: LinearProblem, alpha: Vector, scores: Vector) -> tuple[floa
     return highest, lowest
 
 
-def _violation(problem: LinearProblem, highest: float, lowest: float) -> float:
+def violation_of(problem: LinearProblem, highest: float, lowest: float) -> float:
     """Return the violation that the slacks of all rows make."""
     if problem.intercept == "free":
         return max(0.0, highest - lowest)

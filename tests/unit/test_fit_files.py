@@ -126,7 +126,7 @@ def test_several_files_are_one(tmp_path):
 @pytest.mark.parametrize("is_arrow", [True, False])
 def test_a_table_with_a_header_gives_names(tmp_path, monkeypatch, is_arrow):
     if not is_arrow:
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda name: None)
+        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
     X, score = small_rows()
     labels = np.where(score > 0, "yes", "no")
     lines = ["a,b,answer,c,d,e,f"]
@@ -175,7 +175,7 @@ def test_a_parquet_file_is_read_by_blocks(tmp_path):
 )
 def test_a_table_of_more_than_numbers_is_refused(tmp_path, monkeypatch, text, words, is_arrow):
     if not is_arrow:
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda name: None)
+        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
     path = tmp_path / "t.csv"
     path.write_text(text)
     with pytest.raises(FileFormatError) as caught:

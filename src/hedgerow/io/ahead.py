@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ Made: TypeAlias = tuple[Any, BaseException | None]
 _END: Any = object()
 
 
-def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+def read_ahead(items: Iterator[Item]) -> Generator[Item]:
     """Yield the items, the next of which is being made; what making one raises is raised here.
 
     No more than two exist at a time: the one worked on, and the one that is made or waits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +54,8 @@ class FileRows:
 
     Attributes
     ----------
-    n_rows, n_features : int
-        What the survey found.
+    n_rows, n_features, n_values : int
+        What the survey found; the values are those stored.
     n_bytes : int
         What a pass reads.
     mean_norm : float
@@ -64,7 +64,7 @@ class FileRows:
 
     def __init__(self, files: RowFiles, cache: str | Path | bool | None) -> None:
         self.files = files
-        self.n_rows = self.n_features = self.n_bytes = 0
+        self.n_rows = self.n_features = self.n_values = self.n_bytes = 0
         self.mean_norm = 0.0
         self._cache = cache
         self._counted_from = 0
@@ -92,6 +92,7 @@ class FileRows:
             lowest, highest = _index_range(block, lowest, highest)
             squares += inner(block.parts[0].ravel(), block.parts[0].ravel())
             self.n_rows += block.n_rows
+            self.n_values += block.parts[0].size
             self.n_bytes += block.n_bytes
             monitor.report(self.n_bytes)
             monitor.check()
@@ -102,7 +103,7 @@ class FileRows:
         self.n_features = self._width(highest + 1 - self._counted_from, n_features)
         self.mean_norm = squares / self.n_rows
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def blocks(self) -> Generator[RowBlock]:
         """Yield the rows from the first on; the next block is read while this one is worked on."""
         return read_ahead(self._as_matrices())
 

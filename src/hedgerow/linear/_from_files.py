@@ -22,11 +22,12 @@ from hedgerow.errors import NotCertifiedWarning, ParameterError, StoppedError, w
 from hedgerow.io import RowFiles
 from hedgerow.linear._file_rows import FileRows, LabelBook, ValueBook
 from hedgerow.linear._machine import SupervisedMachine
-from hedgerow.linear._streamed_fit import Facts, StreamedFit, StreamedTask
+from hedgerow.linear._streamed_fit import Facts, Method, StreamedFit, StreamedTask
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.solvers import SOLVERS, Settings
 from hedgerow.solvers.block_descent import BlockDescent
+from hedgerow.solvers.block_newton import BlockNewton
 from hedgerow.solvers.dual_coordinate_descent import stiffness
 
 __all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
@@ -34,7 +35,11 @@ __all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
 Vector = NDArray[np.float64]
 Paths: TypeAlias = str | Path | Iterable[str | Path]
 
-SOLVER = "dual_coordinate_descent"
+DESCENT = "dual_coordinate_descent"
+FEW_FEATURES = 500
+"""Up to so many Newton's method takes fewer passes, and its sums not longer than reading."""
+NEWTONS = ("newton", "augmented_lagrangian")
+"""What block Newton is called, for smooth losses and for those with kinks."""
 FINE = 0.1
 """A violation, as a share of tol and in the unit of the scores, that a block is not swept further for."""
 
@@ -62,19 +67,29 @@ class MachineFromFiles(SupervisedMachine):
         """Fit the planes of a task and keep all but what classes there are."""
         seed = check_seed(self.random_state)
         settings = Settings(float(self.tol), int(self.max_iter), seed)
-        options = SOLVERS[SOLVER].settle(self.solver_options or {})
-        common = task.without_rows()
-        rho = common.rho
-        if common.intercept == "free":
-            rho = stiffness(task.loss, task.rows.mean_norm, weight, task.rows.n_rows)
-        descent = BlockDescent(rho, FINE * settings.tol * task.unit, seed, options)
         key = None
         if current().store is not None:
             parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
             key = fingerprint("fit_files", task.rows.files.identity, task.rows.n_bytes, parameters)
-        fit = StreamedFit(task, descent, settings, check_n_threads(self.n_jobs), key)
+        fit = StreamedFit(
+            task, self._method(task, weight, seed), settings, check_n_threads(self.n_jobs), key
+        )
         self._keep_fit(fit, fit.run(seconds_of_survey))
         return fit
+
+    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> Method:
+        """Return the method that was asked for, or is likely to need the fewest passes."""
+        rows, solver = task.rows, self.solver
+        is_newton = rows.n_features <= FEW_FEATURES if solver == "auto" else solver != DESCENT
+        if is_newton:
+            name = NEWTONS[not task.loss.is_smooth]
+            return BlockNewton(float(self.tol), task.unit, rows.n_rows, seed, name)
+        options = SOLVERS[DESCENT].settle(self.solver_options or {})
+        common = task.without_rows()
+        rho = common.rho
+        if common.intercept == "free":
+            rho = stiffness(task.loss, rows.mean_norm, weight, rows.n_rows)
+        return BlockDescent(rho, FINE * float(self.tol) * task.unit, seed, options)
 
     def _keep_fit(self, fit: StreamedFit, status: str) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""
@@ -82,16 +97,17 @@ class MachineFromFiles(SupervisedMachine):
         self.alpha_ = fit.alpha
         self.at_bound_ = np.array([fit.task.at_bound(k, a) for k, a in enumerate(fit.alpha)])
         self.certificate_ = worst(tuple(fit.certificates))
-        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, SOLVER
+        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, fit.solver
         if not self.certificate_.is_certified and status not in ("interrupted", "stopped"):
             advice = self._advice(fit.task.without_rows())
             warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
 
     def _refuse_what_needs_all_rows(self) -> None:
         """Refuse parameters that blocks cannot serve."""
+        newton = next(n for n in NEWTONS if self.loss in SOLVERS[n].losses)
         for name, value, able in (
             ("penalty", self.penalty, ("l2",)),
-            ("solver", self.solver, ("auto", SOLVER)),
+            ("solver", self.solver, ("auto", DESCENT, newton)),
         ):
             if value not in able:
                 msg = (

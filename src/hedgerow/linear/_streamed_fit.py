@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._engine import in_threads
-from hedgerow.certificates import StreamedCertificate, uncertified
+from hedgerow.certificates import uncertified
 from hedgerow.linear._file_rows import FileRows, RowBlock
+from hedgerow.linear._streamed_certificate import StreamedCertificate
 from hedgerow.losses import Loss
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, blocks
 from hedgerow.solvers import Settings
-from hedgerow.solvers.block_descent import BlockDescent, Plane
 
-__all__ = ["Facts", "StreamedFit", "StreamedTask"]
+__all__ = ["Facts", "Method", "StreamedFit", "StreamedTask"]
 
 Vector = NDArray[np.float64]
 Facts: TypeAlias = Callable[[int, slice], dict[str, Vector]]
@@ -31,6 +32,44 @@ OFFSETS = np.array([0.0, *(sign * 4.0**-k for k in range(1, 7) for sign in (1, -
 """Where a better free intercept is looked for, in units of the scores."""
 TIME_FOR_A_PROOF = 1.5
 """What a certificate takes, in passes."""
+
+
+class Plane(Protocol):
+    """Where a method stands with one plane; all its attributes are numbers and arrays."""
+
+    alpha: Vector
+
+    def point(self, problem: LinearProblem) -> tuple[Vector, float]:
+        """Return w and b; ``problem`` is that of any block, or of no rows."""
+
+    def settle(self, w: Vector, balance: float) -> None:
+        """Take over what alpha makes, computed anew from all rows."""
+
+
+class Method(Protocol):
+    """How planes are moved by blocks."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    def plane(self, alpha: Vector, problem: LinearProblem) -> Any:
+        """Return where to start, given the problem of the first block; alpha is to be written to."""
+
+    def begin_pass(self, plane: Any) -> None:
+        """Begin a pass over all blocks."""
+
+    def visit(self, plane: Any, problem: LinearProblem, rows: slice) -> None:
+        """Work on a block."""
+
+    def end_pass(self, plane: Any, problem: LinearProblem) -> None:
+        """End a pass over all blocks."""
+
+    def gap(self, plane: Any, problem: LinearProblem) -> float:
+        """Return about the relative gap after a pass."""
+
+    def has_stalled(self, plane: Any) -> bool:
+        """Say whether more passes would bring nothing."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +154,7 @@ class StreamedFit:
     ----------
     task : StreamedTask
         What is fitted.
-    descent : BlockDescent
+    method : Method
         How.
     settings : Settings
         When to stop; an iteration is a pass over the files.
@@ -139,16 +178,16 @@ class StreamedFit:
     def __init__(
         self,
         task: StreamedTask,
-        descent: BlockDescent,
+        method: Method,
         settings: Settings,
         n_threads: int,
         key: str | None = None,
     ) -> None:
         self.task = task
         self.alpha = np.zeros((task.n_planes, task.rows.n_rows))
-        self.planes = [Plane(alpha, np.zeros(task.rows.n_features)) for alpha in self.alpha]
+        self.planes: list[Plane] = []
         self.n_iter = 0
-        self._descent = descent
+        self._method = method
         self._settings = settings
         self._n_threads = n_threads
         self._key = key
@@ -156,15 +195,22 @@ class StreamedFit:
         self._n_blocks_done = 0
         self._common = task.without_rows()
 
+    @property
+    def solver(self) -> str:
+        """The name of the method."""
+        return self._method.name
+
     def run(self, seconds_of_survey: float) -> str:
         """Make passes until all is certified or time or passes are over; return the status."""
-        self._resume()
         self._monitor.reserve(TIME_FOR_A_PROOF * seconds_of_survey)
         try:
+            self._start()
             while self.n_iter < self._settings.max_iter:
                 self._pass()
                 if max(self._gaps()) <= self._settings.tol and self._certify("optimal"):
                     return "optimal"
+                if any(map(self._method.has_stalled, self.planes)):
+                    return self._end("stalled")
         except _core.Stopped:
             reason = self._monitor.reason or "stopped"
             return self._end(reason)
@@ -179,12 +225,20 @@ class StreamedFit:
             return status
         return "optimal" if self._certify(status) and status == "max_iter" else status
 
+    def _start(self) -> None:
+        """Make the planes, from the first block or from what an earlier, broken-off run left."""
+        with closing(self.task.rows.blocks()) as all_blocks:
+            first = next(all_blocks)
+            for k, alpha in enumerate(self.alpha):
+                self.planes.append(self._method.plane(alpha, self.task.block(k, first)))
+        self._resume()
+
     def _pass(self) -> None:
         """Visit every block once with every plane."""
         began, n_bytes = time.monotonic(), 0
         if self._n_blocks_done == 0:
             for plane in self.planes:
-                plane.losses = plane.gain = 0.0
+                self._method.begin_pass(plane)
         for number, block in enumerate(self.task.rows.blocks()):
             n_bytes += block.n_bytes
             if number >= self._n_blocks_done:
@@ -195,27 +249,28 @@ class StreamedFit:
                 self._checkpoint()
                 self._monitor.report(n_bytes, self.task.rows.n_bytes, {"pass": self.n_iter + 1})
         for plane in self.planes:
-            self._descent.end_pass(plane, self._common)
+            self._method.end_pass(plane, self._common)
         self._n_blocks_done = 0
         self.n_iter += 1
         self._monitor.reserve(TIME_FOR_A_PROOF * (time.monotonic() - began))
 
     def _visit(self, k: int, block: RowBlock) -> None:
-        self._descent.visit(self.planes[k], self.task.block(k, block), block.rows)
+        self._method.visit(self.planes[k], self.task.block(k, block), block.rows)
 
     def _gaps(self) -> list[float]:
         """Return about the relative gaps."""
-        return [self._descent.gap(plane, self._common) for plane in self.planes]
+        return [self._method.gap(plane, self._common) for plane in self.planes]
 
     def _certify(self, status: str) -> bool:
         """Read all rows once more and certify every plane; say whether all are within the tolerance."""
         proofs = []
         for k, plane in enumerate(self.planes):
-            b = np.array([plane.intercept(self._common)])
+            w, intercept = plane.point(self._common)
+            b = np.array([intercept])
             if self._common.intercept == "free":
                 self.task.balance(k, plane.alpha)
                 b = b + self.task.unit * OFFSETS
-            proofs.append(StreamedCertificate(plane.w, b, self._settings.tol))
+            proofs.append(StreamedCertificate(w, b, self._settings.tol))
         for block in self.task.rows.blocks():
             if self._monitor.reason == "interrupted":
                 raise _core.Stopped
@@ -230,8 +285,8 @@ class StreamedFit:
 
     def _keep_points(self) -> None:
         """Take the planes as they are."""
-        self.w = [plane.w for plane in self.planes]
-        self.intercepts = [plane.intercept(self._common) for plane in self.planes]
+        points = [plane.point(self._common) for plane in self.planes]
+        self.w, self.intercepts = [w for w, _ in points], [b for _, b in points]
 
     # -------------------------------------------------------------------------------- checkpoints
 

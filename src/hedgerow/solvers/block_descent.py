@@ -56,9 +56,9 @@ class Plane:
     losses: float = 0.0
     gain: float = 0.0
 
-    def intercept(self, problem: LinearProblem) -> float:
-        """Return b; ``problem`` is that of any block, or of no rows."""
-        return self.shift + problem.rho * self.excess
+    def point(self, problem: LinearProblem) -> tuple[Vector, float]:
+        """Return w and b; ``problem`` is that of any block, or of no rows."""
+        return self.w, self.shift + problem.rho * self.excess
 
     def settle(self, w: Vector, balance: float) -> None:
         """Take over what alpha really makes, computed anew from all rows."""
@@ -86,6 +86,16 @@ class BlockDescent:
     seed: int
     options: Mapping[str, Any]
 
+    name = "dual_coordinate_descent"
+
+    def plane(self, alpha: Vector, problem: LinearProblem) -> Plane:
+        """Return a plane that starts at 0."""
+        return Plane(alpha, np.zeros(problem.shape[1]))
+
+    def begin_pass(self, plane: Plane) -> None:
+        """Begin with empty sums."""
+        plane.losses = plane.gain = 0.0
+
     def visit(self, plane: Plane, problem: LinearProblem, rows: slice) -> None:
         """Sweep over a block; if that is stopped, the plane stays as it was."""
         core = core_solver(problem, self.rho, self.seed, self.options, moves_shift=False)
@@ -106,5 +116,9 @@ class BlockDescent:
 
     def gap(self, plane: Plane, problem: LinearProblem) -> float:
         """Return about the relative gap after a pass; ``problem`` is that of any block, or of no rows."""
-        primal = plane.losses + problem.cost_of(plane.w, plane.intercept(problem))
+        primal = plane.losses + problem.cost_of(*plane.point(problem))
         return relative_gap(primal, plane.gain - problem.price_of(plane.w, plane.excess))
+
+    def has_stalled(self, plane: Plane) -> bool:  # noqa: ARG002
+        """Never: it goes on ever more slowly."""
+        return False
