@@ -17,9 +17,9 @@ from hedgerow._targets import labels_from_scores, one_vs_rest_signs
 from hedgerow._validation import TrainingData, check_classification_data
 from hedgerow.certificates import Certificate
 from hedgerow.errors import ParameterError
-from hedgerow.linear._from_files import ClassifierFromFiles
 from hedgerow.linear._hard_margin import hard_margins
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
+from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
 from hedgerow.losses import LOSSES, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -44,9 +44,10 @@ _RULES = {
     alpha_=numbers("planes", "rows", low=0.0),
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate)),
+    partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, ClassifierFromFiles):
+class LinearSVC(ClassifierMixin, ClassifierByParts):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
