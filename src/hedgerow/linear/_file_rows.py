@@ -195,14 +195,17 @@ class LabelBook:
         numbers[new] = len(self._known) + np.arange(new.sum())
         self._known, self._numbers = both, numbers
 
-    def close(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the sorted classes and the class number of every row."""
+    def close(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+        """Return the sorted classes, the class number of every row, and the rows of each class."""
         assert self._known is not None
         by_number = self._known[np.argsort(self._numbers)]
         classes, ranks = np.unique(_plain_labels(by_number), return_inverse=True)
-        codes = np.concatenate(self._codes)
+        ranks = ranks.astype(np.min_scalar_type(len(classes)))
+        # A block at a time, as NumPy indexes and counts by copies of eight bytes a row.
+        codes = [ranks[codes] for codes in self._codes]
         self._codes = []
-        return classes, ranks.astype(codes.dtype)[codes]
+        counts = np.sum([np.bincount(part, minlength=len(classes)) for part in codes], axis=0)
+        return classes, np.concatenate(codes), counts
 
 
 def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:

@@ -139,8 +139,7 @@ class ClassifierFromFiles(MachineFromFiles):
         """Fit the machine to files that need not fit into memory, and certify it.
 
         The files are read again and again, a block at a time; ``max_iter`` counts those passes. What
-        stays in memory is 9 to 10 bytes a row, 8 more for each further class beyond two, and a few
-        blocks.
+        stays in memory is some 10 bytes a row and plane, 18 for a loss with kinks, w, and a few blocks.
 
         Parameters
         ----------
@@ -172,8 +171,8 @@ class ClassifierFromFiles(MachineFromFiles):
         with FileRows(files, cache) as rows:
             book = LabelBook()
             seconds = self._survey(rows, book.add, n_features)
-            classes, codes = book.close()
-            facts, weights = self._facts(classes, codes)
+            classes, codes, counts = book.close()
+            facts, weights = self._facts(classes, codes, counts.astype(np.float64))
             n_planes = 1 if len(classes) == 2 else len(classes)
             n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
             problem = partial(self._problem, n_threads=n_threads)
@@ -183,10 +182,11 @@ class ClassifierFromFiles(MachineFromFiles):
         self.certificates_ = tuple(fit.certificates)
         return self
 
-    def _facts(self, classes: NDArray[Any], codes: NDArray[Any]) -> tuple[Facts, Vector]:
+    def _facts(
+        self, classes: NDArray[Any], codes: NDArray[Any], counts: Vector
+    ) -> tuple[Facts, Vector]:
         """Return what is known of rows by their classes, and the weight of a row of each class."""
         numbers = np.arange(len(classes))
-        counts = np.bincount(codes, minlength=len(classes)).astype(np.float64)
         factors = class_factors(self.class_weight, classes, numbers, counts)
         refuse_one_class(classes, numbers, counts * factors)
         weights = self._cost_of_losses(float(np.sum(counts * factors))) * factors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -193,6 +193,7 @@ class StreamedFit:
         self._key = key
         self._monitor = current()
         self._n_blocks_done = 0
+        self._proven_at = -1
         self._common = task.without_rows()
 
     @property
@@ -212,8 +213,8 @@ class StreamedFit:
                 if any(map(self._method.has_stalled, self.planes)):
                     return self._end("stalled")
         except _core.Stopped:
-            reason = self._monitor.reason or "stopped"
-            return self._end(reason)
+            self._proven_at = -1  # some blocks may have been visited since
+            return self._end(self._monitor.reason or "stopped")
         return self._end("max_iter")
 
     def _end(self, status: str) -> str:
@@ -223,7 +224,12 @@ class StreamedFit:
             unknown = uncertified(-np.inf, self._settings.tol, status)
             self.certificates = [unknown] * len(self.planes)
             return status
-        return "optimal" if self._certify(status) and status == "max_iter" else status
+        if self._proven_at != self.n_iter:
+            self._certify(status)
+        if all(proof.is_certified for proof in self.certificates):
+            status = "optimal"
+        self.certificates = [replace(proof, status=status) for proof in self.certificates]
+        return status
 
     def _start(self) -> None:
         """Make the planes, from the first block or from what an earlier, broken-off run left."""
@@ -279,6 +285,7 @@ class StreamedFit:
         self.w = [proof.w for proof in proofs]
         self.intercepts = [proof.intercept for proof in proofs]
         self.certificates = [proof.finish(status) for proof in proofs]
+        self._proven_at = self.n_iter
         for plane, proof in zip(self.planes, proofs, strict=True):
             plane.settle(proof.v, proof.balance)
         return all(certificate.is_certified for certificate in self.certificates)

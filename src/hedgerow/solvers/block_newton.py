@@ -212,7 +212,11 @@ class BlockNewton:
         negligible = NEGLIGIBLE * self.tol * abs(whole.primal)
         if plane.window > 0.0 and astray <= max(apart, negligible):
             plane.window *= NARROWER
-            plane.old_alpha, plane.length = plane.alpha.copy(), 0.0
+            plane.length = 0.0
+            if plane.old_alpha is None:
+                plane.old_alpha = plane.alpha.copy()
+            else:
+                np.copyto(plane.old_alpha, plane.alpha)
             return
         lower = cholesky_factor(whole.hessian(), whole.problem.n_threads)
         plane.direction = -_core.cholesky_solve(lower, gradient)
