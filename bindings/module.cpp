@@ -13,6 +13,7 @@ void bind_l1(nanobind::module_& module);       // l1_sweeps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
 void bind_stop(nanobind::module_& module);     // StopToken
+void bind_text(nanobind::module_& module);     // parse_libsvm
 void bind_machine(nanobind::module_& module);  // instruction sets, cores
 
 }  // namespace hedgerow::bindings
@@ -32,5 +33,6 @@ NB_MODULE(_core, module) {
   bind_random(module);
   bind_resample(module);
   bind_stop(module);
+  bind_text(module);
   bind_machine(module);
 }

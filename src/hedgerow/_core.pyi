@@ -246,6 +246,7 @@ def count_gini_coefficients(counts: _UInt8, order: _Int64, values: _Float64) -> 
 def count_auc(
     counts: _UInt8, order: _Int64, is_negative: _Float64, is_tied: _Float64
 ) -> _Float64: ...
+def parse_libsvm(text: bytes) -> tuple[_Float64, _Float64, _Int32, _Int32, int, bool]: ...
 
 class Stopped(Exception): ...  # noqa: N818 - a wish that was granted, no error
 

@@ -37,6 +37,7 @@ __all__ = [
     "check_labels",
     "check_prediction_data",
     "check_prediction_rows",
+    "check_regression_batch",
     "check_regression_data",
     "check_rows",
     "check_targets",
@@ -142,7 +143,7 @@ def check_label_matrix_data(
     rows, names = read_rows(X)
     matrix = matrix_of(rows, names)
     has_label = _read_label_matrix(y, rows.shape[0])
-    weights = _row_weights(sample_weight, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
     values = np.array([0, 1])
     by_label = [
         weights * _class_factors(class_weight, values, codes, weights)[codes]
@@ -192,6 +193,21 @@ def check_batch(
     else:
         remember_columns(estimator, names, rows.shape[1])
     return TrainingData(rows, matrix, weights, known, codes)
+
+
+def check_regression_batch(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None
+) -> RegressionData:
+    """Turn what was given to a regressor's ``partial_fit`` into RegressionData."""
+    rows, names = read_rows(X)
+    matrix = matrix_of(rows, names)
+    targets = check_targets(y, rows.shape[0])
+    weights = check_weights(sample_weight, rows.shape[0])
+    if hasattr(estimator, "n_features_in_"):
+        check_columns(estimator, names, rows.shape[1])
+    else:
+        remember_columns(estimator, names, rows.shape[1])
+    return RegressionData(rows, matrix, weights, targets)
 
 
 def check_prediction_rows(estimator: Any, X: Any) -> tuple[Rows, _core.Matrix]:

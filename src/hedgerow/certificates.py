@@ -37,6 +37,9 @@ __all__ = [
     "certify",
     "certify_overlap",
     "on_bounds",
+    "slacks",
+    "uncertified",
+    "violation_of",
     "worst",
 ]
 
@@ -114,6 +117,8 @@ class Certificate:
         return float(getattr(self, self.criterion)) <= self.tolerance
 
     def __str__(self) -> str:
+        if self.primal == np.inf and np.isfinite(self.dual):
+            return f"Not certified: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
         if not np.isfinite(self.primal) or not np.isfinite(self.dual):
             return f"Not certified: the figures are not finite (solver status: {self.status!r})."
         gap = max(self.relative_gap, 0.0)
@@ -188,6 +193,11 @@ def _certify_classes(
             tolerance=tolerance,
             status=solution.status,
         )
+
+
+def uncertified(dual: float, tolerance: float, status: str) -> Certificate:
+    """Return what is known of a solution whose rows were not read again: a lower bound, if anything."""
+    return Certificate(np.inf, dual, np.inf, "relative_gap", tolerance, status)
 
 
 def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
@@ -300,6 +310,11 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
 
     A free intercept is taken as the best there is for that.
     """
+    return violation_of(problem, *slacks(problem, alpha, scores))
+
+
+def slacks(problem: LinearProblem, alpha: Vector, scores: Vector) -> tuple[float, float]:
+    """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""
     on_bound = on_bounds(problem, alpha)
     highest, lowest = -np.inf, np.inf
     for rows in blocks(len(alpha)):
@@ -311,6 +326,11 @@ def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) ->
             least, most = np.where(y > 0, least, -most), np.where(y > 0, most, -least)
         highest = max(highest, float(np.max(least, initial=-np.inf, where=weight > 0)))
         lowest = min(lowest, float(np.min(most, initial=np.inf, where=weight > 0)))
+    return highest, lowest
+
+
+def violation_of(problem: LinearProblem, highest: float, lowest: float) -> float:
+    """Return the violation that the slacks of all rows make."""
     if problem.intercept == "free":
         return max(0.0, highest - lowest)
     return max(highest, -lowest, 0.0)

@@ -189,11 +189,15 @@ class LinearProblem:
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
         """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
         scores = self.scores(w, b) if scores is None else scores
+        return self.cost_of(w, b) + self.losses(scores)
+
+    def losses(self, scores: Vector) -> float:
+        """Return sum_i c_i loss(r_i): what the rows add to the primal objective."""
         losses = 0.0
         for rows in blocks(len(scores)):
             residuals = self.target[rows] - self.y[rows] * scores[rows]
             losses += inner(self.weight[rows], self.loss.value(residuals))
-        return self.cost_of(w, b) + losses
+        return losses
 
     @property
     def objective_at_zero(self) -> float:
@@ -212,11 +216,15 @@ class LinearProblem:
     def dual_objective(self, alpha: Vector, v: Vector | None = None) -> float:
         """Return the dual objective at a feasible alpha; `v` is its combine(alpha), if at hand."""
         v = self.combine(alpha) if v is None else v
+        return self.gain(alpha) - self.price_of(v, inner(self.y, alpha))
+
+    def gain(self, alpha: Vector) -> float:
+        """Return sum_i p_i alpha_i - conjugate_i(alpha_i): what the rows add to the dual objective."""
         gain = 0.0
         for rows in blocks(len(alpha)):
             price = self.loss.conjugate(alpha[rows], self.weight[rows])
             gain += float(np.sum(self.target[rows] * alpha[rows] - price))
-        return gain - self.price_of(v, inner(self.y, alpha))
+        return gain
 
     def price_of(self, v: Vector, balance: float) -> float:
         """Return what the dual pays for v and for a penalised intercept's sum_i alpha_i y_i."""

@@ -1,6 +1,10 @@
-"""Reading tables from files: CSV and LIBSVM, plain or compressed."""
+"""Reading tables from files: CSV and LIBSVM, plain or compressed; and rows in blocks, Parquet too."""
 
+from hedgerow.io.ahead import read_ahead
+from hedgerow.io.block import Block
 from hedgerow.io.read import read_table
+from hedgerow.io.row_files import RowFiles
+from hedgerow.io.spool import Spool
 from hedgerow.io.table import Table
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Block", "RowFiles", "Spool", "Table", "read_ahead", "read_table"]

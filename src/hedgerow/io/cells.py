@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MISSING",
     "is_missing",
     "is_number",
     "labels_of",
@@ -18,13 +19,14 @@ __all__ = [
     "whole_where_possible",
 ]
 
-_MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
+MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
+"""What stands for a missing value in a cell."""
 _LARGEST_EXACT = 2.0**53
 
 
 def is_missing(cell: str) -> bool:
     """Say whether a stripped cell stands for a missing value."""
-    return cell in _MISSING
+    return cell in MISSING
 
 
 def is_number(cell: str) -> bool:
@@ -47,7 +49,7 @@ def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 
 def _number_or_nan(cell: str) -> float:
-    return math.nan if cell in _MISSING else _number(cell)
+    return math.nan if cell in MISSING else _number(cell)
 
 
 def _number(cell: str) -> float:

@@ -22,7 +22,7 @@ from hedgerow.io.sniff import Layout, sniff_layout
 from hedgerow.io.source import DAMAGE, Source
 from hedgerow.io.table import Table, missing_mask
 
-__all__ = ["CsvRequest", "read_csv"]
+__all__ = ["CsvRequest", "column_names", "csv_pieces", "read_csv", "target_position"]
 
 _CELLS_IN_A_PIECE = 200_000
 
@@ -76,8 +76,8 @@ class _Column:
 def read_csv(source: Source, head: list[bytes], request: CsvRequest) -> Table:
     """Read a CSV file whose first lines are known."""
     layout = sniff_layout(head, request.target)
-    names = _column_names(source, layout)
-    position = _target_position(source, layout, names, request)
+    names = column_names(source, layout)
+    position = target_position(source, layout, names, request)
     if not layout.has_header:
         names = _numbered_names(len(names), position)
     columns = _read_columns(source, layout, names, position, request.text_columns)
@@ -112,7 +112,7 @@ def _column_notes(features: dict[str, NDArray[Any]]) -> Iterator[str]:
 # ------------------------------------------------------------------------------ names and target
 
 
-def _column_names(source: Source, layout: Layout) -> list[str]:
+def column_names(source: Source, layout: Layout) -> list[str]:
     """Return the names in the first row, or its cells if it is no header."""
     first = next(_rows(source, layout), None)
     if first is None:
@@ -136,7 +136,7 @@ def _numbered_names(n_columns: int, position: int | None) -> list[str]:
     return names
 
 
-def _target_position(
+def target_position(
     source: Source, layout: Layout, names: list[str], request: CsvRequest
 ) -> int | None:
     """Return where the target is, or None if none is asked for or it may be missing and is."""
@@ -185,7 +185,7 @@ def _read_columns(
     kept = text_columns if position is None else text_columns | {names[position]}
     while True:
         columns = [_Column(name, name in kept) for name in names]
-        for lines, rows in _pieces(source, layout, len(names)):
+        for lines, rows in csv_pieces(source, layout, len(names)):
             pieces = list(zip(*rows, strict=True))
             for column, cells in zip(columns, pieces, strict=True):
                 column.add(cells)
@@ -197,7 +197,7 @@ def _read_columns(
         kept |= late
 
 
-def _pieces(
+def csv_pieces(
     source: Source, layout: Layout, width: int
 ) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Yield the rows in pieces of bounded size, with their line numbers."""

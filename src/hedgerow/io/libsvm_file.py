@@ -1,49 +1,86 @@
-"""LIBSVM (svmlight) files: scikit-learn reads them; if it fails, a scan finds the line."""
+"""LIBSVM (svmlight) files: the core parses them in pieces; of a bad line it is said what is wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
 
+from hedgerow import _core
 from hedgerow.errors import FileFormatError
+from hedgerow.io.block import Block
 from hedgerow.io.cells import whole_where_possible
 from hedgerow.io.source import DAMAGE, Source
 from hedgerow.io.table import Table
 
-__all__ = ["read_libsvm"]
+__all__ = ["LibsvmBlocks", "read_libsvm"]
+
+_PIECE_BYTES = 1 << 24
+_MOST_INDEX = 2**31 - 2
+
+
+class LibsvmBlocks:
+    """The rows of a LIBSVM file, a block at a time, with the indices that it writes."""
+
+    feature_names: list[str] | None = None
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.path: Path = source.path
+
+    def blocks(self, block_bytes: int) -> Iterator[Block]:
+        """Yield the rows in blocks of about so many bytes of text."""
+        n_before = 0
+        for text in self._stretches(block_bytes):
+            labels, values, indices, bounds, n_lines, is_whole = _core.parse_libsvm(text)
+            if not is_whole:
+                line = text.split(b"\n", n_lines + 1)[n_lines]
+                raise FileFormatError(self.path, n_before + n_lines + 1, _problem(line))
+            n_before += n_lines
+            if len(labels):
+                yield Block((values, indices, bounds), labels, len(text))
+
+    def _stretches(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in stretches of whole lines."""
+        with self.source.open() as stream:
+            while True:
+                try:
+                    text = stream.read(n_bytes)
+                    text += stream.readline() if text else b""
+                except DAMAGE as error:
+                    raise self.source.damaged(_n_whole_lines(self.source) + 1) from error
+                if not text:
+                    return
+                yield text
 
 
 def read_libsvm(source: Source, n_features: int | None) -> Table:
     """Read a LIBSVM file as a CSR matrix with ``n_features`` columns, or as many as it shows."""
-    try:
-        X, y, counted_from = _load(source)
-    except (ValueError, IndexError, OverflowError) as error:
-        raise _explain(source, error) from error
-    except DAMAGE as error:
-        raise source.damaged(_n_whole_lines(source) + 1) from error
-    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
-        raise _explain(source, ValueError("a value is not finite"))
-    if not len(y):
+    blocks = list(LibsvmBlocks(source).blocks(_PIECE_BYTES))
+    if not blocks:
         raise FileFormatError(source.path, None, "the file is empty; give a table with rows")
-    X = _widened(source, X, n_features)
-    return Table(
-        X, whole_where_possible(y), notes=(f"LIBSVM, features counted from {counted_from}.",)
-    )
+    values, indices, indptr = _joined(blocks)
+    counted_from = 0 if (indices == 0).any() else 1
+    indices -= counted_from
+    width = int(indices.max(initial=-1)) + 1
+    X = sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, width))
+    y = whole_where_possible(np.concatenate([block.labels for block in blocks]))
+    notes = (f"LIBSVM, features counted from {counted_from}.",)
+    return Table(_widened(source, X, n_features), y, notes=notes)
 
 
-def _load(source: Source) -> tuple[sp.csr_matrix, NDArray[np.float64], int]:
-    """Return features, labels and the number the file calls its first feature."""
-    with source.open() as stream:
-        X, y = load_svmlight_file(stream, zero_based=True)
-    counted_from = 0 if (X.indices == 0).any() else 1
-    n_features = max(X.shape[1] - counted_from, 0)
-    return _csr(X, X.indices - counted_from, n_features), y, counted_from
+def _joined(blocks: list[Block]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the values, indices and row bounds of all blocks."""
+    values, indices, bounds = zip(*(block.parts for block in blocks), strict=True)
+    lengths = np.concatenate([np.diff(each) for each in bounds])
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return np.concatenate(values), np.concatenate(indices), indptr
 
 
 def _widened(source: Source, X: sp.csr_matrix, n_features: int | None) -> sp.csr_matrix:
@@ -63,24 +100,12 @@ def _csr(X: sp.csr_matrix, indices: NDArray[Any], n_features: int) -> sp.csr_mat
     return sp.csr_matrix((X.data, indices, X.indptr), shape=(X.shape[0], n_features))
 
 
-# ------------------------------------------------------------------------- finding the bad line
+# ------------------------------------------------------------------------- what is wrong with a line
 
 
-def _explain(source: Source, error: Exception) -> FileFormatError:
-    """Return the error that names the first line that cannot be understood."""
-    with source.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            problem = _problem(line.split(b"#", 1)[0].split())
-            if problem is not None:
-                return FileFormatError(source.path, number, problem)
-    return FileFormatError(source.path, None, f"the file is no LIBSVM file: {error}")
-
-
-def _problem(tokens: list[bytes]) -> str | None:
-    """Say what is wrong with the tokens of a line, if anything is."""
-    if not tokens:
-        return None
-    label, pairs = tokens[0], tokens[1:]
+def _problem(line: bytes) -> str:
+    """Say what is wrong with a line that the core cannot read."""
+    label, *pairs = line.split(b"#", 1)[0].split()
     if not _is_finite(label):
         return f"the label {_quoted(label)} is no number; a line is: label index:value ..."
     indices = []
@@ -93,12 +118,14 @@ def _problem(tokens: list[bytes]) -> str | None:
         indices.append(int(index))
     if any(a >= b for a, b in pairwise(indices)):
         return "the indices do not increase; sort the pairs of the line and keep each index once"
-    return None
+    return (
+        f"the index {max(indices, default=0)} is too large; number the features up to {_MOST_INDEX}"
+    )
 
 
 def _is_finite(token: bytes) -> bool:
     try:
-        return isfinite(float(token))
+        return isfinite(float(token)) and b"_" not in token
     except ValueError:
         return False
 

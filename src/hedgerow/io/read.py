@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 
 from hedgerow.errors import ParameterError
 from hedgerow.io.csv_file import CsvRequest, read_csv
 from hedgerow.io.libsvm_file import read_libsvm
+from hedgerow.io.sniff import N_SAMPLED_LINES, looks_like_libsvm
 from hedgerow.io.source import Source
 from hedgerow.io.table import Table
 
 __all__ = ["read_table"]
 
 _FORMATS = ("auto", "csv", "libsvm")
-_N_SAMPLED_LINES = 100
-_LIBSVM_LINE = re.compile(rb"[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:,;]+)+\s*(#.*)?")
 
 
 def read_table(
@@ -70,8 +68,8 @@ def read_table(
         msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
         raise ParameterError(msg)
     source = Source(path)
-    head = source.head(_N_SAMPLED_LINES)
-    if format == "libsvm" or (format == "auto" and _looks_like_libsvm(head)):
+    head = source.head(N_SAMPLED_LINES)
+    if format == "libsvm" or (format == "auto" and looks_like_libsvm(head)):
         if target is not None and require_target:
             msg = (
                 f"target={target!r} cannot be chosen in {source.path}: a LIBSVM file has its "
@@ -81,11 +79,3 @@ def read_table(
         return read_libsvm(source, n_features)
     request = CsvRequest(target, require_target, n_features, frozenset(text_columns))
     return read_csv(source, head, request)
-
-
-def _looks_like_libsvm(head: list[bytes]) -> bool:
-    """Say whether most lines are a label and index:value pairs."""
-    lines = [line.strip() for line in head]
-    lines = [line for line in lines if line and not line.startswith(b"#")]
-    n_like = sum(_LIBSVM_LINE.fullmatch(line) is not None for line in lines)
-    return 2 * n_like > len(lines)

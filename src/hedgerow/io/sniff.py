@@ -1,15 +1,21 @@
-"""How a CSV file is written, inferred from its first lines."""
+"""What a file of text is, and how a CSV file is written, inferred from the first lines."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 
 from hedgerow.io.cells import is_missing, is_number, position_of
 
-__all__ = ["Layout", "sniff_layout"]
+__all__ = ["N_SAMPLED_LINES", "Layout", "looks_like_libsvm", "sniff_layout"]
+
+N_SAMPLED_LINES = 100
+"""How many first lines are looked at."""
+
+_LIBSVM_LINE = re.compile(rb"[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:,;]+)+\s*(#.*)?")
 
 # In this order where several fit: a decimal comma must not win against the semicolon around it.
 _DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma"}
@@ -26,6 +32,14 @@ class Layout:
         """Say in one sentence what was inferred."""
         header = "the first line names the columns" if self.has_header else "no header line"
         return f"CSV, cells separated by {_DELIMITERS[self.delimiter]}, {header}."
+
+
+def looks_like_libsvm(head: list[bytes]) -> bool:
+    """Say whether most lines are a label and index:value pairs."""
+    lines = [line.strip() for line in head]
+    lines = [line for line in lines if line and not line.startswith(b"#")]
+    n_like = sum(_LIBSVM_LINE.fullmatch(line) is not None for line in lines)
+    return 2 * n_like > len(lines)
 
 
 def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:

@@ -258,10 +258,13 @@ class SupervisedMachine(LinearMachine):
 
     def _row_weights(self, sample_weight: Vector) -> Vector:
         """Return c_i: C, or what reg_lambda makes of it, times the weight of the row."""
-        C = self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
+        return self._cost_of_losses(float(np.sum(sample_weight))) * sample_weight
+
+    def _cost_of_losses(self, total_weight: float) -> float:
+        """Return C, or what reg_lambda makes of it where the rows weigh so much together."""
         if self.reg_lambda is not None:
-            C = 1.0 / (2.0 * self.reg_lambda * float(np.sum(sample_weight)))
-        return C * sample_weight
+            return 1.0 / (2.0 * self.reg_lambda * total_weight)
+        return self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
 
 
 def _solve_and_certify(problem: LinearProblem, settings: Settings, solver: str) -> Result:

@@ -35,7 +35,8 @@ from hedgerow.linear._classes import (
     refuse_what_all_at_once_lacks,
 )
 from hedgerow.linear._hard_margin import hardened
-from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
+from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
 from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -63,9 +64,10 @@ _RULES = {
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate), or_one=True),
     probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),
+    partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, CalibratedScores, SupervisedMachine):
+class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises

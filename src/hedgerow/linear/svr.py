@@ -11,9 +11,10 @@ from sklearn.base import RegressorMixin
 
 from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
-from hedgerow._state.rules import numbers, truths
+from hedgerow._state.rules import instance_of, numbers, optional, truths
 from hedgerow._validation import RegressionData, check_regression_data
-from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES, SupervisedMachine
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
+from hedgerow.linear._partial_fit import PartialSums, RegressorByParts
 from hedgerow.losses import REGRESSION_LOSSES, regression_loss
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -35,9 +36,10 @@ _RULES = {
     intercept_=numbers("one"),
     alpha_=numbers("rows"),
     at_bound_=truths("rows"),
+    partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVR(RegressorMixin, SupervisedMachine):
+class LinearSVR(RegressorMixin, RegressorByParts):
     r"""Linear support vector regressor whose fit ends with a certificate.
 
     It minimises

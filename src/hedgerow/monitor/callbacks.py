@@ -109,7 +109,7 @@ def _bridged(
     """Tell scikit-learn's callbacks of a fit's two ends, and give a listener for what is between."""
     weight = arguments.get("sample_weight")
     data = {
-        "X": arguments["X"],
+        "X": arguments.get("X"),
         "y": arguments.get("y"),
         "metadata": {} if weight is None else {"sample_weight": weight},
     }

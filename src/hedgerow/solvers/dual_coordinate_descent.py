@@ -2,8 +2,9 @@
 
 Problem: LinearProblem with any loss and any intercept. The core visits the rows and solves for one
 alpha_i at a time, keeping w = sum_i alpha_i y_i x_i; rows that stay on a bound rest until the others
-have converged, when a look at all rows tells which to visit next (shrinking). A free intercept is the multiplier of the constraint sum_i alpha_i y_i = q: after
-each sweep it moves by rho times what the sum is off (method of multipliers).
+have converged, when a look at all rows tells which to visit next (shrinking). A free intercept is the
+multiplier of the constraint sum_i alpha_i y_i = q: after each sweep it moves by rho times what the sum
+is off (method of multipliers).
 
 Given: the problem. Offered: w, b and alpha, measured on all rows whenever the sweeps have brought the
 largest violation they met below a mark; the mark then falls with the gap that is left to close.
@@ -16,6 +17,7 @@ JMLR 2012.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -24,12 +26,12 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._parameters import one_of, true_or_false
-from hedgerow.losses import ClippedLoss
+from hedgerow.losses import ClippedLoss, Loss
 from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Option, Solver
 
-__all__ = ["DUAL_COORDINATE_DESCENT", "descend"]
+__all__ = ["DUAL_COORDINATE_DESCENT", "core_solver", "descend", "stiffness"]
 
 Vector = NDArray[np.float64]
 
@@ -61,7 +63,9 @@ class Offer(Protocol):
 
 def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
-    core = _core_solver(progress)
+    core, start = _core_solver(progress), progress.start
+    if start is not None:
+        core.set_alpha(progress.problem.boxed(start.alpha), start.intercept)
     descend(progress, core, partial(_offer, progress, core))
 
 
@@ -72,8 +76,6 @@ def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
     mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
     is_smooth = progress.problem.loss.is_smooth  # then the gap falls as the square of violations
     left = progress.resume()
-    if left is None and progress.start is not None:
-        core.set_alpha(progress.problem.boxed(progress.start.alpha), progress.start.intercept)
     if left is not None:
         mark, burst = left["mark"], left["burst"]
         core.restore(*left["core"])
@@ -93,6 +95,20 @@ def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
 def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
     problem = progress.problem
+    rho = _stiffness(problem) if problem.intercept == "free" else problem.rho
+    options = {name: progress.option(name) for name in ("order", "shrinking")}
+    is_free = problem.intercept == "free"
+    return core_solver(problem, rho, progress.settings.seed, options, moves_shift=is_free)
+
+
+def core_solver(
+    problem: LinearProblem, rho: float, seed: int, options: Mapping[str, Any], *, moves_shift: bool
+) -> _core.DualCoordinateDescent:
+    """Return the core's solver for a problem.
+
+    ``rho`` weighs the intercept, or the balance if it is free, of which the solver may then move the
+    multiplier between its sweeps.
+    """
     return _core.DualCoordinateDescent(
         problem.matrix,
         problem.y,
@@ -100,12 +116,12 @@ def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
         problem.weight,
         loss=problem.loss.name,
         epsilon=problem.loss.epsilon,
-        rho=_stiffness(problem) if problem.intercept == "free" else problem.rho,
-        free_intercept=problem.intercept == "free",
+        rho=rho,
+        free_intercept=moves_shift,
         balance=problem.pull,
-        order=progress.option("order"),
-        shrinking=progress.option("shrinking"),
-        seed=progress.settings.seed,
+        order=options["order"],
+        shrinking=options["shrinking"],
+        seed=seed,
         n_threads=problem.n_threads,
     )
 
@@ -117,11 +133,15 @@ def _stiffness(problem: LinearProblem) -> float:
     curvature that the dual has along the balance.
     """
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+    return stiffness(problem.loss, float(np.mean(norms)), problem.weight, len(norms))
+
+
+def stiffness(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> float:
+    """Return the same of rows with that mean squared norm; ``weight`` may be that of some of them."""
     curvature = 0.0
-    if isinstance(problem.loss, ClippedLoss):
-        used = problem.weight[problem.weight > 0]
-        curvature = float(np.mean(problem.loss.curvature(used))) / len(norms)
-    return float(np.mean(norms)) + curvature or 1.0
+    if isinstance(loss, ClippedLoss):
+        curvature = float(np.mean(loss.curvature(weight[weight > 0]))) / n_rows
+    return mean_norm + curvature or 1.0
 
 
 def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:

@@ -12,6 +12,7 @@ At every point the true losses and their duals are at hand too: a gap costs noth
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,26 @@ class Sample:
         return thin
 
 
+class Sums(Protocol):
+    """What the losses of all rows add up to at a point."""
+
+    @property
+    def balance(self) -> float:
+        """sum_i alpha_i y_i."""
+
+    @property
+    def smooth(self) -> float:
+        """The smoothed losses."""
+
+    @property
+    def value(self) -> float:
+        """The losses."""
+
+    @property
+    def gain(self) -> float:
+        """What the alphas add to the dual."""
+
+
 class SmoothObjective:
     """A point, and all that a step from it needs."""
 
@@ -106,7 +127,7 @@ class SmoothObjective:
         if problem.intercept == "free":
             self.penalised[-1] = 0.0
         self.combined: Vector
-        self.sums: _core.LossSums
+        self.sums: Sums
         self.z: Vector
 
     @property
@@ -206,6 +227,10 @@ class SmoothObjective:
         problem = self.problem
         bend = self.bend if sample is None else sample.of(self.bend)
         matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
+        return self._with_penalty(matrix)
+
+    def _with_penalty(self, matrix: Vector) -> Vector:
+        """Return second derivatives of the losses with those of the penalty, in place."""
         diagonal = matrix.diagonal() + self.penalised
         if sample is not None:  # which may lack the few rows that hold a rare feature back
             true = self.hessian_diagonal()

@@ -1,0 +1,97 @@
+"""Parquet files in blocks, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.errors import FileFormatError, ParameterError
+from hedgerow.io.block import Block, refuse_what_is_not_finite
+from hedgerow.io.cells import position_of
+
+__all__ = ["ParquetBlocks"]
+
+
+class ParquetBlocks:
+    """The rows of a Parquet file, a block at a time; every column but the target is numbers."""
+
+    feature_names: list[str] | None
+
+    def __init__(self, path: Path, target: str | int | None) -> None:
+        if find_spec("pyarrow") is None:
+            msg = f"{path} is a Parquet file, which pyarrow reads; install hedgerow[io]"
+            raise ParameterError(msg)
+        self.path = path
+        with self._open() as file:
+            schema = file.schema_arrow
+        self._target = self._target_name(schema.names, target)
+        self._features = [name for name in schema.names if name != self._target]
+        self.feature_names = self._features
+        for name in self._features:
+            self._refuse_unless_numbers(name, schema.field(name).type)
+
+    def blocks(self, block_bytes: int) -> Iterator[Block]:
+        """Yield the rows in blocks of about so many bytes in memory."""
+        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._features) + 8))
+        with self._open() as file:
+            for batch in file.iter_batches(batch_size=n_rows):
+                X = np.empty((batch.num_rows, len(self._features)))
+                for j, name in enumerate(self._features):
+                    X[:, j] = (
+                        batch.column(name)
+                        .cast("float64", safe=False)
+                        .to_numpy(zero_copy_only=False)
+                    )
+                refuse_what_is_not_finite(self.path, self._features, X, n_before)
+                labels = self._labels(batch.column(self._target), n_before)
+                n_before += len(X)
+                yield Block((X,), labels, batch.nbytes)
+
+    def _open(self) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return parquet.ParquetFile(self.path)
+        except pa.ArrowInvalid as error:
+            problem = f"it is no Parquet file that pyarrow can read ({error}); write it again"
+            raise FileFormatError(self.path, None, problem) from error
+
+    def _labels(self, column: Any, n_before: int) -> Any:
+        """Return the labels of a batch, none of which may be missing."""
+        if column.null_count:
+            row = n_before + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))) + 1
+            problem = f"row {row} has no target; fill it in or remove the row"
+            raise FileFormatError(self.path, None, problem)
+        if hasattr(column, "dictionary_decode"):
+            column = column.dictionary_decode()
+        labels = column.to_numpy(zero_copy_only=False)
+        return labels.astype(np.str_) if labels.dtype == object else labels
+
+    def _target_name(self, names: list[str], target: str | int | None) -> str:
+        """Return the name of the column with the labels: the last, if none was asked for."""
+        if len(names) < 2:
+            problem = "the only column is the target; add columns to learn from"
+            raise FileFormatError(self.path, None, problem)
+        if target in names:
+            return str(target)
+        position = position_of(-1 if target is None else target, len(names))
+        if position is None:
+            shown = ", ".join(map(repr, names[:12])) + (" ..." if len(names) > 12 else "")
+            problem = f"there is no column {target!r}; choose the target among {shown}"
+            raise FileFormatError(self.path, None, problem)
+        return names[position]
+
+    def _refuse_unless_numbers(self, name: str, kind: Any) -> None:
+        from pyarrow import types
+
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            problem = (
+                f"column {name!r} holds {kind} values, not numbers; encode it first, or read the "
+                "whole table and use fit"
+            )
+            raise FileFormatError(self.path, None, problem)

@@ -1,0 +1,128 @@
+"""Files of rows, one after the other, in blocks: data that need not fit into memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from glob import glob
+from pathlib import Path
+
+from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
+from hedgerow.io.block import Block, BlockReader
+from hedgerow.io.csv_blocks import CsvBlocks
+from hedgerow.io.libsvm_file import LibsvmBlocks
+from hedgerow.io.parquet_file import ParquetBlocks
+from hedgerow.io.sniff import N_SAMPLED_LINES, looks_like_libsvm
+from hedgerow.io.source import Source
+
+__all__ = ["RowFiles"]
+
+_FORMATS = ("auto", "csv", "libsvm", "parquet")
+_PARQUET = b"PAR1"
+
+
+class RowFiles:
+    """The rows of one or more files of the same kind.
+
+    Parameters
+    ----------
+    paths : str, Path, or several
+        The files; text with ``*``, ``?`` or ``[`` stands for all that match, sorted.
+    target : str, int or None
+        The column with the labels, as in :func:`read_table`; None is the last one. A LIBSVM file
+        has its labels where they are.
+    format : {"auto", "csv", "libsvm", "parquet"}
+        "auto" looks at the first bytes.
+    block_bytes : int
+        About how many bytes a block takes: of text, or of numbers in memory for Parquet.
+
+    Attributes
+    ----------
+    paths : list of Path
+        The files found.
+    feature_names : list of str or None
+        The names of the columns but the target, if they have names.
+    """
+
+    def __init__(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        target: str | int | None = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        block_bytes: int = 1 << 24,
+    ) -> None:
+        if format not in _FORMATS:
+            msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
+            raise ParameterError(msg)
+        self.paths = _found(paths)
+        self._block_bytes = block_bytes
+        self._readers = [_reader(path, target, format) for path in self.paths]
+        self.feature_names = self._readers[0].feature_names
+        for reader in self._readers:
+            _refuse_other_columns(reader, self._readers[0])
+
+    @property
+    def identity(self) -> list[tuple[str, int, int]]:
+        """What tells these files from others, or from themselves at another time."""
+        facts = [(path, path.stat()) for path in self.paths]
+        return [(str(path.resolve()), fact.st_size, fact.st_mtime_ns) for path, fact in facts]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all rows, a block at a time, from the first of the first file on."""
+        width: int | None = None
+        for reader in self._readers:
+            for block in reader.blocks(self._block_bytes):
+                found = None if block.is_sparse else block.parts[0].shape[1]
+                if width is not None and found != width:
+                    problem = f"it has {found} features where the first file has {width}; give files of the same columns"
+                    raise FileFormatError(reader.path, None, problem)
+                width = found
+                yield block
+
+
+def _found(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Return the files that are meant, patterns resolved."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[Path] = []
+    for each in given:
+        is_pattern = any(sign in str(each) for sign in "*?[") and not Path(each).exists()
+        matches = sorted(glob(str(each))) if is_pattern else [str(each)]
+        if not matches:
+            msg = f"no file matches {str(each)!r}; check the pattern and the folder"
+            raise FileAccessError(msg)
+        found += map(Path, matches)
+    if not found:
+        raise ParameterError("paths names no file; give at least one")
+    return found
+
+
+def _reader(path: Path, target: str | int | None, file_format: str) -> BlockReader:
+    """Return the reader of a file's format."""
+    source = Source(path)
+    with source.open() as stream:
+        is_parquet = file_format == "parquet" or (
+            file_format == "auto" and stream.read(len(_PARQUET)) == _PARQUET
+        )
+    if is_parquet:
+        return ParquetBlocks(path, target)
+    head = source.head(N_SAMPLED_LINES)
+    if file_format == "libsvm" or (file_format == "auto" and looks_like_libsvm(head)):
+        if target is not None:
+            msg = (
+                f"target={target!r} cannot be chosen in {path}: a LIBSVM file has its labels at "
+                "the start of each line; leave target out"
+            )
+            raise ParameterError(msg)
+        return LibsvmBlocks(source)
+    return CsvBlocks(source, head, target)
+
+
+def _refuse_other_columns(reader: BlockReader, first: BlockReader) -> None:
+    """Refuse a file whose columns have other names than those of the first, or another order."""
+    if reader.feature_names != first.feature_names:
+        msg = (
+            f"{reader.path} has other columns than {first.path}; give files with the same columns "
+            "in the same order"
+        )
+        raise DataError(msg)

@@ -1,0 +1,269 @@
+"""``fit_files``: machines fitted to files that need not fit into memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._engine import check_n_threads
+from hedgerow._fingerprint import fingerprint
+from hedgerow._parameters import any_of, check_seed, none, whole_number
+from hedgerow._rows import remember_columns
+from hedgerow._validation import class_factors, refuse_one_class
+from hedgerow.certificates import worst
+from hedgerow.errors import NotCertifiedWarning, ParameterError, StoppedError, warn_user
+from hedgerow.io import RowFiles
+from hedgerow.linear._file_rows import FileRows, LabelBook, ValueBook
+from hedgerow.linear._machine import SupervisedMachine
+from hedgerow.linear._streamed_fit import Facts, Method, StreamedFit, StreamedTask
+from hedgerow.losses import loss_by_name, regression_loss
+from hedgerow.monitor import current, monitored_fit
+from hedgerow.solvers import SOLVERS, Settings
+from hedgerow.solvers.block_descent import BlockDescent
+from hedgerow.solvers.block_newton import BlockNewton
+from hedgerow.solvers.dual_coordinate_descent import stiffness
+
+__all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
+
+Vector = NDArray[np.float64]
+Paths: TypeAlias = str | Path | Iterable[str | Path]
+
+DESCENT = "dual_coordinate_descent"
+FEW_FEATURES = 500
+"""Up to so many Newton's method takes fewer passes, and its sums not longer than reading."""
+NEWTONS = ("newton", "augmented_lagrangian")
+"""What block Newton is called, for smooth losses and for those with kinks."""
+FINE = 0.1
+"""A violation, as a share of tol and in the unit of the scores, that a block is not swept further for."""
+
+
+class MachineFromFiles(SupervisedMachine):
+    """A machine that can be fitted to files in blocks."""
+
+    penalty: str
+    loss: str
+
+    def _survey(
+        self, rows: FileRows, take: Callable[[NDArray[Any]], None], n_features: int | None
+    ) -> float:
+        """Read the files once and remember their columns; return how many seconds that took."""
+        began = time.monotonic()
+        try:
+            rows.survey(take, n_features)
+        except _core.Stopped:
+            msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
+            raise StoppedError(msg) from None
+        remember_columns(self, rows.files.feature_names, rows.n_features)
+        return time.monotonic() - began
+
+    def _descend(self, task: StreamedTask, weight: Vector, seconds_of_survey: float) -> StreamedFit:
+        """Fit the planes of a task and keep all but what classes there are."""
+        seed = check_seed(self.random_state)
+        settings = Settings(float(self.tol), int(self.max_iter), seed)
+        key = None
+        if current().store is not None:
+            parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
+            key = fingerprint("fit_files", task.rows.files.identity, task.rows.n_bytes, parameters)
+        fit = StreamedFit(
+            task, self._method(task, weight, seed), settings, check_n_threads(self.n_jobs), key
+        )
+        self._keep_fit(fit, fit.run(seconds_of_survey))
+        return fit
+
+    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> Method:
+        """Return the method that was asked for, or is likely to need the fewest passes."""
+        rows, solver = task.rows, self.solver
+        is_newton = rows.n_features <= FEW_FEATURES if solver == "auto" else solver != DESCENT
+        if is_newton:
+            name = NEWTONS[not task.loss.is_smooth]
+            return BlockNewton(float(self.tol), task.unit, rows.n_rows, seed, name)
+        options = SOLVERS[DESCENT].settle(self.solver_options or {})
+        common = task.without_rows()
+        rho = common.rho
+        if common.intercept == "free":
+            rho = stiffness(task.loss, rows.mean_norm, weight, rows.n_rows)
+        return BlockDescent(rho, FINE * float(self.tol) * task.unit, seed, options)
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes, and warn if a certificate is missing."""
+        self.coef_, self.intercept_ = np.array(fit.w), np.array(fit.intercepts)
+        self.alpha_ = fit.alpha
+        self.at_bound_ = np.array([fit.task.at_bound(k, a) for k, a in enumerate(fit.alpha)])
+        self.certificate_ = worst(tuple(fit.certificates))
+        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, fit.solver
+        if not self.certificate_.is_certified and status not in ("interrupted", "stopped"):
+            advice = self._advice(fit.task.without_rows())
+            warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
+
+    def _refuse_what_needs_all_rows(self) -> None:
+        """Refuse parameters that blocks cannot serve."""
+        newton = next(n for n in NEWTONS if self.loss in SOLVERS[n].losses)
+        for name, value, able in (
+            ("penalty", self.penalty, ("l2",)),
+            ("solver", self.solver, ("auto", DESCENT, newton)),
+        ):
+            if value not in able:
+                msg = (
+                    f"{name}={value!r} needs all rows in memory, which fit_files and partial_fit have "
+                    f"not; use {name}={' or '.join(map(repr, able))}, or fit"
+                )
+                raise ParameterError(msg)
+        if np.isinf(self.C):
+            msg = "C=inf needs all rows in memory, which fit_files and partial_fit have not; use a finite C, or fit"
+            raise ParameterError(msg)
+
+
+class ClassifierFromFiles(MachineFromFiles):
+    """A classifier with ``fit_files``."""
+
+    class_weight: Any
+
+    @monitored_fit
+    def fit_files(
+        self,
+        paths: Paths,
+        *,
+        target: str | int | None = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        n_features: int | None = None,
+        block_bytes: int = 1 << 24,
+        cache: str | Path | bool | None = None,
+    ) -> Self:
+        """Fit the machine to files that need not fit into memory, and certify it.
+
+        The files are read again and again, a block at a time; ``max_iter`` counts those passes. What
+        stays in memory is some 10 bytes a row and plane, 18 for a loss with kinks, w, and a few blocks.
+
+        Parameters
+        ----------
+        paths : str, Path, or several
+            LIBSVM, CSV or Parquet files of the same columns, text also compressed by gzip or bzip2;
+            text with ``*``, ``?`` or ``[`` stands for all files that match.
+        target : str, int or None
+            The column with the labels, by name or position; None is the last. LIBSVM files have
+            their own place for it.
+        format : {"auto", "csv", "libsvm", "parquet"}
+            "auto" looks at the first bytes of each file.
+        n_features : int or None
+            How many features LIBSVM files have, where the last may never occur.
+        block_bytes : int, default=2**24
+            About how many bytes of a file are worked on at a time.
+        cache : None, True or path, default=None
+            Where a compact copy of the rows is kept during the fit, so that text is parsed once:
+            True is the folder for temporary files. It takes 12 bytes a value of a LIBSVM file, 8 a
+            value of others.
+
+        Returns
+        -------
+        Self
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        self._refuse_what_needs_all_rows()
+        files = _files(paths, target, format, n_features, block_bytes)
+        with FileRows(files, cache) as rows:
+            book = LabelBook()
+            seconds = self._survey(rows, book.add, n_features)
+            classes, codes, counts = book.close()
+            facts, weights = self._facts(classes, codes, counts.astype(np.float64))
+            n_planes = 1 if len(classes) == 2 else len(classes)
+            n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
+            problem = partial(self._problem, n_threads=n_threads)
+            task = StreamedTask(rows, n_planes, loss_by_name(self.loss), facts, problem)
+            self.classes_ = classes
+            fit = self._descend(task, weights, seconds)
+        self.certificates_ = tuple(fit.certificates)
+        return self
+
+    def _facts(
+        self, classes: NDArray[Any], codes: NDArray[Any], counts: Vector
+    ) -> tuple[Facts, Vector]:
+        """Return what is known of rows by their classes, and the weight of a row of each class."""
+        numbers = np.arange(len(classes))
+        factors = class_factors(self.class_weight, classes, numbers, counts)
+        refuse_one_class(classes, numbers, counts * factors)
+        weights = self._cost_of_losses(float(np.sum(counts * factors))) * factors
+        positive = [1] if len(classes) == 2 else list(range(len(classes)))
+
+        def facts(k: int, rows: slice) -> dict[str, Vector]:
+            of_rows = codes[rows]
+            y = np.where(of_rows == positive[k], 1.0, -1.0)
+            return {"y": y, "weight": weights[of_rows]}
+
+        return facts, weights
+
+
+class RegressorFromFiles(MachineFromFiles):
+    """A regressor with ``fit_files``."""
+
+    epsilon: float
+
+    @monitored_fit
+    def fit_files(
+        self,
+        paths: Paths,
+        *,
+        target: str | int | None = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        n_features: int | None = None,
+        block_bytes: int = 1 << 24,
+        cache: str | Path | bool | None = None,
+    ) -> Self:
+        """Fit the machine to files that need not fit into memory, and certify it.
+
+        Parameters are those of ``LinearSVC.fit_files``; the target holds the values. What stays in
+        memory is 17 bytes a row and a few blocks.
+
+        Returns
+        -------
+        Self
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        self._refuse_what_needs_all_rows()
+        files = _files(paths, target, format, n_features, block_bytes)
+        with FileRows(files, cache) as rows:
+            book = ValueBook()
+            seconds = self._survey(rows, book.add, n_features)
+            values = book.close()
+            weights = np.array([self._cost_of_losses(float(len(values)))])
+            task = StreamedTask(
+                rows,
+                1,
+                regression_loss(self.loss, float(self.epsilon)),
+                partial(_regression_facts, values=values, weight=weights[0]),
+                self._problem,
+                float(np.std(values) if self.fit_intercept else np.mean(np.abs(values))) or 1.0,
+            )
+            self._descend(task, weights, seconds)
+        self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
+        return self
+
+
+def _regression_facts(k: int, rows: slice, values: Vector, weight: float) -> dict[str, Vector]:  # noqa: ARG001
+    targets = values[rows]
+    ones = np.ones(len(targets))
+    return {"y": ones, "weight": weight * ones, "targets": targets}
+
+
+def _files(
+    paths: Paths, target: str | int | None, file_format: str, n_features: Any, block_bytes: Any
+) -> RowFiles:
+    """Return the files to read, after a check of the numbers."""
+    for name, value, rule in (
+        ("n_features", n_features, any_of(none, whole_number(1))),
+        ("block_bytes", block_bytes, whole_number(1)),
+    ):
+        expected = rule(value)
+        if expected is not None:
+            msg = f"{name}={value!r} is not allowed in fit_files: it must be {expected}"
+            raise ParameterError(msg)
+    most = 2**30  # what the parser counts in 32 bits
+    return RowFiles(paths, target=target, format=file_format, block_bytes=min(block_bytes, most))

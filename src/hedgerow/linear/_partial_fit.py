@@ -1,0 +1,277 @@
+"""``partial_fit``: rows that come once and are gone, and what can be proven of them all.
+
+A call is a block of dual coordinate descent: the alphas of its rows move, those of all earlier rows
+stay as they are inside w. The objective counts every row given so far once. Its dual value at all
+these alphas is known, and bounds the optimum from below; the losses of rows that are gone are not.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from hedgerow import _core
+from hedgerow._engine import check_n_threads, in_threads
+from hedgerow._parameters import check_seed
+from hedgerow._state import record
+from hedgerow._state.rules import numbers
+from hedgerow._targets import one_vs_rest_signs
+from hedgerow._validation import check_batch, check_regression_batch
+from hedgerow.certificates import Certificate, uncertified, worst
+from hedgerow.errors import UnavailableError
+from hedgerow.linear._from_files import (
+    DESCENT,
+    FINE,
+    ClassifierFromFiles,
+    MachineFromFiles,
+    RegressorFromFiles,
+)
+from hedgerow.losses import loss_by_name, regression_loss
+from hedgerow.monitor import current, monitored_fit
+from hedgerow.problems import LinearProblem, inner
+from hedgerow.solvers import SOLVERS
+from hedgerow.solvers.dual_coordinate_descent import core_solver, stiffness
+
+__all__ = ["ClassifierByParts", "PartialSums", "RegressorByParts"]
+
+Vector = NDArray[np.float64]
+
+SWEEPS = 10
+"""Sweeps over the rows of a call, at most."""
+
+
+@record(
+    v=numbers("planes", "sides", "features"),
+    balance=numbers("planes", "sides"),
+    gain=numbers("planes", "sides"),
+    shift=numbers("planes"),
+    counts=numbers("three"),
+)
+@dataclass(frozen=True, eq=False)
+class PartialSums:
+    """What all rows given so far add up to, their alpha_i y_i above 0 and below apart.
+
+    Attributes
+    ----------
+    v : ndarray of shape (n_planes, 2, n_features)
+        sum_i alpha_i y_i x_i.
+    balance : ndarray of shape (n_planes, 2)
+        sum_i alpha_i y_i.
+    gain : ndarray of shape (n_planes, 2)
+        What the rows add to the dual.
+    shift : ndarray of shape (n_planes,)
+        The multiplier of a free intercept.
+    counts : ndarray of shape (3,)
+        Rows, calls, and the sum of the rows' squared norms.
+    """
+
+    v: Vector
+    balance: Vector
+    gain: Vector
+    shift: Vector
+    counts: Vector
+
+    @classmethod
+    def none(cls, n_planes: int, n_features: int) -> PartialSums:
+        """Return the sums of no rows."""
+        balance, gain = np.zeros((2, n_planes, 2))
+        v = np.zeros((n_planes, 2, n_features))
+        return cls(v, balance, gain, np.zeros(n_planes), np.zeros(3))
+
+    @property
+    def w(self) -> Vector:
+        """The normal vectors, a row a plane."""
+        w: Vector = np.sum(self.v, axis=1)
+        return w
+
+    def with_rows(
+        self,
+        problems: list[LinearProblem],
+        alphas: tuple[Vector, ...],
+        shift: Vector,
+        counts: Vector,
+    ) -> PartialSums:
+        """Return the sums with those of more rows, one problem and alpha a plane."""
+        v, balance, gain = self.v.copy(), self.balance.copy(), self.gain.copy()
+        for k, (problem, alpha) in enumerate(zip(problems, alphas, strict=True)):
+            for side, sign in enumerate((1.0, -1.0)):
+                part = np.where(sign * problem.y * alpha > 0.0, alpha, 0.0)
+                v[k, side] += problem.combine(part)
+                balance[k, side] += inner(problem.y, part)
+                gain[k, side] += problem.gain(part)
+        return PartialSums(v, balance, gain, shift, counts)
+
+    def bound(self, k: int, problem: LinearProblem) -> float:
+        """Return what no solution of a plane's problem over all rows can go below.
+
+        For a free intercept the side that weighs more is scaled down to the other: as a
+        conjugate is convex and 0 at 0, its price falls at least as much.
+        """
+        share = np.ones(2)
+        if problem.intercept == "free":
+            sizes = np.abs(self.balance[k])
+            share = np.min(sizes) / np.where(sizes > 0.0, sizes, 1.0)
+        price = problem.price_of(share @ self.v[k], inner(share, self.balance[k]))
+        return inner(share, self.gain[k]) - price
+
+
+def _takes_parts(machine: MachineFromFiles) -> bool:
+    """Raise, with what to do, if a machine needs all rows at once."""
+    reasons = {
+        "penalty": machine.penalty != "l2",
+        "C": np.isinf(machine.C),
+        "solver": machine.solver not in ("auto", DESCENT),
+        "reg_lambda": machine.reg_lambda is not None,
+        "class_weight": isinstance(getattr(machine, "class_weight", None), str),
+    }
+    for name, is_reason in reasons.items():
+        if is_reason:
+            msg = f"{name}={getattr(machine, name)!r} needs all rows at once, which partial_fit has not; change it or use fit"
+            raise UnavailableError(msg)
+    return True
+
+
+class MachineByParts(MachineFromFiles):
+    """What classifiers and regressors do with a call's rows."""
+
+    partial_sums_: PartialSums
+
+    def _learn(self, problems: list[LinearProblem]) -> list[Certificate]:
+        """Move the alphas of a call's rows, add them to the sums and set the fitted attributes."""
+        norms = _core.row_sq_norms(problems[0].matrix, problems[0].n_threads)
+        before = self._sums_so_far(len(problems), problems[0].shape[1])
+        counts = np.add(before.counts, (len(norms), 1.0, float(np.sum(norms))))
+        visit = partial(self._visit, problems=problems, sums=before, counts=counts)
+        n_threads = check_n_threads(self.n_jobs)
+        found = in_threads(visit, range(len(problems)), n_threads)
+        alphas, intercepts, shifts = zip(*found, strict=True)
+        sums = before.with_rows(problems, alphas, np.array(shifts), counts)
+        self.partial_sums_, self.coef_ = sums, sums.w
+        self.intercept_ = np.array(intercepts)
+        self.alpha_ = np.array(alphas)
+        bounds = np.array([problem.upper for problem in problems])
+        self.at_bound_ = (self.alpha_ != 0.0) & (np.abs(self.alpha_) >= bounds)
+        self.n_iter_, self.solver_ = SWEEPS, DESCENT
+        self.status_ = current().reason or "approximate"
+        bounds_below = [sums.bound(k, problem) for k, problem in enumerate(problems)]
+        proofs = [uncertified(bound, float(self.tol), self.status_) for bound in bounds_below]
+        self.certificate_ = worst(tuple(proofs))
+        return proofs
+
+    def _sums_so_far(self, n_planes: int, n_features: int) -> PartialSums:
+        """Return the sums of earlier calls; a fit in between has made them void."""
+        sums: PartialSums | None = getattr(self, "partial_sums_", None)
+        if sums is None or not np.array_equal(sums.w, np.atleast_2d(self.coef_)):
+            return PartialSums.none(n_planes, n_features)
+        return sums
+
+    def _visit(
+        self, k: int, problems: list[LinearProblem], sums: PartialSums, counts: Vector
+    ) -> tuple[Vector, float, float]:
+        """Return the alphas of a call's rows for one plane, b, and where the multiplier goes."""
+        problem, (n_rows, n_calls, squares) = problems[k], counts.tolist()
+        is_free = problem.intercept == "free"
+        rho = problem.rho
+        if is_free:
+            rho = stiffness(problem.loss, squares / n_rows, problem.weight, int(n_rows))
+        options = SOLVERS[DESCENT].settle(self.solver_options or {})
+        seed = check_seed(self.random_state)
+        core = core_solver(problem, rho, seed, options, moves_shift=False)
+        excess, shift = float(np.sum(sums.balance[k])), float(sums.shift[k])
+        n_swept = SWEEPS * int(n_calls)  # so that no two calls draw the same orders
+        core.restore(np.zeros(problem.shape[0]), sums.w[k], shift, excess, n_swept, False)
+        with current().guard(), suppress(_core.Stopped):
+            core.run(SWEEPS, FINE * float(self.tol) * problem.unit)
+        alpha = core.alpha
+        pull = rho * (excess + inner(problem.y, alpha))
+        # Only the rows of this call answer to the multiplier, so that it moves by their share.
+        step = pull * len(alpha) / n_rows if is_free else 0.0
+        return alpha, shift + pull, shift + step
+
+
+class ClassifierByParts(ClassifierFromFiles, MachineByParts):
+    """A classifier with ``partial_fit``."""
+
+    @available_if(_takes_parts)  # type: ignore[untyped-decorator]
+    @monitored_fit
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows that need not come again, going on from the present plane.
+
+        The objective counts every row given so far once, in whatever call. ``certificate_.dual`` is
+        what no plane can go below for all of them; the objective of this plane is not known, as
+        the losses of rows that are gone cannot be computed, so that nothing is certified and
+        ``status_`` is "approximate". ``alpha_`` is that of the rows of this call.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows of this call.
+        y : array of shape (n_samples,)
+            Their labels, which need not be of every class.
+        classes : array or None
+            All labels that will ever come; needed in the first call only.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            Itself.
+        """
+        self._check()
+        data = check_batch(self, X, y, classes, sample_weight)
+        matrix, signs = self._matrix(data), one_vs_rest_signs(data.y, len(data.classes))
+        parts = {
+            "weight": self._row_weights(data.sample_weight),
+            "loss": loss_by_name(self.loss),
+        }
+        if len(signs) > 1:
+            parts["n_threads"] = 1
+        self.classes_ = data.classes
+        proofs = self._learn([self._problem(matrix, y=sign, **parts) for sign in signs])
+        self.certificates_ = tuple(proofs)
+        return self
+
+
+class RegressorByParts(RegressorFromFiles, MachineByParts):
+    """A regressor with ``partial_fit``."""
+
+    @available_if(_takes_parts)  # type: ignore[untyped-decorator]
+    @monitored_fit
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows that need not come again, going on from the present plane.
+
+        What is minimised and what is known of it is said at ``LinearSVC.partial_fit``.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows of this call.
+        y : array of shape (n_samples,)
+            Their values.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            Itself.
+        """
+        self._check()
+        data = check_regression_batch(self, X, y, sample_weight)
+        problem = self._problem(
+            self._matrix(data),
+            y=np.ones(len(data.targets)),
+            targets=data.targets,
+            weight=self._row_weights(data.sample_weight),
+            loss=regression_loss(self.loss, float(self.epsilon)),
+        )
+        self._learn([problem])
+        self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
+        return self
