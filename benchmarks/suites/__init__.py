@@ -11,6 +11,7 @@ __all__ = ["SUITES", "load_suite"]
 SUITES = {
     "linear": "benchmarks.suites.linear",
     "linear_memory": "benchmarks.suites.linear_memory",
+    "linear_stream": "benchmarks.suites.linear_stream",
     "bootstrap": "benchmarks.suites.bootstrap",
     "import": "benchmarks.suites.import_time",
     "monitor": "benchmarks.suites.monitor",
