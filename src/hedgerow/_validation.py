@@ -146,7 +146,7 @@ def check_label_matrix_data(
     weights = check_weights(sample_weight, rows.shape[0])
     values = np.array([0, 1])
     by_label = [
-        weights * _class_factors(class_weight, values, codes, weights)[codes]
+        weights * class_factors(class_weight, values, codes, weights)[codes]
         for codes in has_label.T.astype(np.int64)
     ]
     remember_columns(estimator, names, rows.shape[1])

@@ -14,6 +14,7 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores
 from hedgerow._validation import TrainingData, check_classification_data, class_factors
+from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate
 from hedgerow.linear._cross_validated import CV_RULES, FITTED_BY_FOLDS, CrossValidatedMachine
 from hedgerow.linear._machine import FITTED_BY_SOLVER
@@ -32,6 +33,7 @@ _RULES = {
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
     "multi_class": one_of("ovr"),
+    "calibrate": one_of(None, *METHODS),
 }
 
 
@@ -43,6 +45,7 @@ _RULES = {
     alpha_=numbers("planes", "rows", low=0.0),
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate)),
+    probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),
     **FITTED_BY_SOLVER,
     **FITTED_BY_FOLDS,
 )
@@ -71,7 +74,7 @@ class LinearSVCCV(CrossValidatedMachine, LinearSVC):
     path_tol : float, default=1e-3
         The relative gap to which folds are solved; ``tol`` is for the machine that is kept.
     penalty, loss, tol, multi_class, fit_intercept, intercept_scaling, class_weight, verbose, \
-random_state, max_iter, intercept, solver, solver_options, n_jobs, max_time
+random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, max_time
         As for ``LinearSVC``.
 
     Attributes
@@ -126,6 +129,7 @@ random_state, max_iter, intercept, solver, solver_options, n_jobs, max_time
         random_state: Any = None,
         max_iter: int = 1000,
         intercept: str = "free",
+        calibrate: str | None = None,
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -148,6 +152,7 @@ random_state, max_iter, intercept, solver, solver_options, n_jobs, max_time
         self.random_state = random_state
         self.max_iter = max_iter
         self.intercept = intercept
+        self.calibrate = calibrate
         self.solver = solver
         self.solver_options = solver_options
         self.n_jobs = n_jobs
@@ -191,6 +196,12 @@ random_state, max_iter, intercept, solver, solver_options, n_jobs, max_time
         codes = labels_from_scores(scores, np.arange(len(data.classes)))
         weight = data.sample_weight[rows]
         return float(np.sum(weight[codes == data.y[rows]]) / np.sum(weight))
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a row has one label."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
 
     def _fold_weight(self, data: TrainingData, train: NDArray[np.int64]) -> Vector:
         weight = super()._fold_weight(data, train)

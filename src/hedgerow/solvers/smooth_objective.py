@@ -227,14 +227,16 @@ class SmoothObjective:
         problem = self.problem
         bend = self.bend if sample is None else sample.of(self.bend)
         matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
+        if sample is None:
+            return self._with_penalty(matrix)
+        # A sample may lack the few rows that hold a rare feature back.
+        true, estimate = self.hessian_diagonal() - self.penalised, matrix.diagonal()
+        np.fill_diagonal(matrix, np.where(estimate < UNDERRATED * true, true, estimate))
         return self._with_penalty(matrix)
 
     def _with_penalty(self, matrix: Vector) -> Vector:
         """Return second derivatives of the losses with those of the penalty, in place."""
         diagonal = matrix.diagonal() + self.penalised
-        if sample is not None:  # which may lack the few rows that hold a rare feature back
-            true = self.hessian_diagonal()
-            diagonal = np.where(diagonal < UNDERRATED * true, true, diagonal)
         diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
         np.fill_diagonal(matrix, diagonal)
         return matrix
