@@ -11,11 +11,8 @@ __all__ = ["SUITES", "load_suite"]
 SUITES = {
     "linear": "benchmarks.suites.linear",
     "linear_memory": "benchmarks.suites.linear_memory",
-<<<<<<< HEAD
     "linear_cv": "benchmarks.suites.linear_cv",
-=======
     "linear_stream": "benchmarks.suites.linear_stream",
->>>>>>> streams
     "bootstrap": "benchmarks.suites.bootstrap",
     "import": "benchmarks.suites.import_time",
     "monitor": "benchmarks.suites.monitor",

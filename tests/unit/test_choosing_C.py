@@ -19,6 +19,7 @@ from hedgerow import (
     LinearSVR,
     LinearSVRCV,
     ParameterError,
+    UnavailableError,
     load,
     regularization_path,
     save,
@@ -166,6 +167,23 @@ def test_the_one_standard_error_choice_is_never_larger_than_the_best():
 def test_an_edge_is_told():
     with pytest.warns(EdgeOfGridWarning, match=r"best C is 1e-05, the largest one tried: a larger"):
         LinearSVCCV(Cs=[1e-9, 1e-8, 1e-7, 1e-6, 1e-5]).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [LinearSVCCV(), LinearSVRCV()])
+@pytest.mark.parametrize("name", ["partial_fit", "fit_files"])
+def test_folds_need_all_rows(model, name):
+    assert not hasattr(model, name)
+    with pytest.raises(UnavailableError, match=f"has no {name}: folds need all rows at hand"):
+        getattr(model, name)
+
+
+@quiet
+def test_probabilities_come_with_the_chosen_machine():
+    model = LinearSVCCV(Cs=[0.01, 0.1], scale="standard", calibrate="sigmoid", random_state=0)
+    raw, y = CANCER
+    shares = model.fit(raw, y).predict_proba(raw)
+    assert shares.shape == (len(y), 2)
+    assert np.array_equal(model.predict(raw), model.classes_[shares.argmax(axis=1)])
 
 
 @quiet

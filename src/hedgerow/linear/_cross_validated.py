@@ -17,7 +17,7 @@ from hedgerow._engine import check_n_threads
 from hedgerow._parameters import Rule, check_seed, one_of, real_number
 from hedgerow._rows import matrix_of
 from hedgerow._state.rules import AttributeRule, numbers
-from hedgerow.errors import DataError, EdgeOfGridWarning, warn_user
+from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
 from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
 from hedgerow.linear._scaling import SCALES, Scaling
@@ -97,6 +97,22 @@ class CrossValidatedMachine(LinearMachine):
     @abstractmethod
     def _plain_score(self, scores: Vector, rows: Places, data: Any) -> float:
         """Return what the machine's own ``score`` would, with weights, for rows with these scores."""
+
+    @property
+    def partial_fit(self) -> Any:
+        """There is none: folds need all rows."""
+        raise self._needs_all_rows("partial_fit")
+
+    @property
+    def fit_files(self) -> Any:
+        """There is none: folds need all rows."""
+        raise self._needs_all_rows("fit_files")
+
+    def _needs_all_rows(self, name: str) -> UnavailableError:
+        return UnavailableError(
+            f"{type(self).__name__} has no {name}: folds need all rows at hand; "
+            f"choose C on some of them, and use {self._machine_class.__name__}(C=...).{name}"
+        )
 
     def _check(self) -> None:
         LinearMachine._check(self)  # there is neither C nor reg_lambda
