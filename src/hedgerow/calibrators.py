@@ -224,8 +224,8 @@ _RULES = {"method": one_of(*METHODS)}
 
 @stateful(
     _RULES,
-    classes_=labels("classes", one_vs_rest="maps"),
-    probability_maps_=several(tuple, "maps", instance_of(ScoreMap)),
+    classes_=labels("classes", one_vs_rest="features"),
+    probability_maps_=several(tuple, "features", instance_of(ScoreMap)),
 )
 class ScoreCalibrator(BaseEstimator):
     """Probabilities from scores, whatever gave them.

@@ -15,13 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 import hedgerow as package
 from hedgerow import (
     AveragedPerceptron,
+    CalibratedModel,
     KernelPerceptron,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
     Perceptron,
+    ScoreCalibrator,
     TableClassifier,
     TableEncoder,
+    ThresholdModel,
     VotedPerceptron,
 )
 from hedgerow.cli.model_facts import file_facts
@@ -29,13 +32,16 @@ from hedgerow.persist import load, save
 
 ESTIMATORS = [
     AveragedPerceptron,
+    CalibratedModel,
     KernelPerceptron,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
     Perceptron,
+    ScoreCalibrator,
     TableClassifier,
     TableEncoder,
+    ThresholdModel,
     VotedPerceptron,
 ]
 
@@ -109,7 +115,7 @@ def test_every_public_estimator_can_be_described(
 ) -> None:
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(30, 3)), columns=["a", "b", "c"])
-    y = np.arange(30) % 3
+    y = np.arange(30) % (2 if kind is ThresholdModel else 3)  # a threshold tells two apart
     estimator = kind()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -120,7 +126,8 @@ def test_every_public_estimator_can_be_described(
     assert outcome.code == 0
     assert kind.__name__ in outcome.out
     assert ("not fitted" in outcome.out) == (form == "unfitted")
-    assert ("a, b, c" in outcome.out) == (form == "named")
+    has_columns = kind is not ScoreCalibrator  # of scores, one a class
+    assert ("a, b, c" in outcome.out) == (form == "named" and has_columns)
     found = hedgerow("describe", tmp_path / "m.hedge", "--json").json
     assert (found["kind"], found["is_fitted"]) == (kind.__name__, form != "unfitted")
     assert found["parameters"] == {kind.__name__: {}}
