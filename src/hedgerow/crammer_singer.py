@@ -18,6 +18,8 @@ Vector = NDArray[np.float64]
 
 AT_BOUND = 1e-12
 """A row whose alphas are this near to its weight, relatively, is at its bound."""
+ROUNDING = 1e-15
+"""An imbalance of flows, relative to their sum, that means nothing."""
 CARRIES = 2.0
 """Flow between bounds that is this many times what must go can carry it alone."""
 
@@ -159,14 +161,15 @@ class CrammerSingerProblem(LinearProblem):
         """
         labels = self.labels
         before = self._between_classes(flow)
-        removed = before - circulation(before)
+        kept = circulation(before)
+        removed = before - kept
         between = np.sum(flow, axis=1) < (1.0 - AT_BOUND) * self.weight
         carried = self._between_classes(flow * between[:, None])
         by_some = carried > CARRIES * removed
         kept_by_some = 1.0 - np.where(by_some, removed, 0.0) / np.where(by_some, carried, 1.0)
-        kept_by_all = 1.0 - np.where(by_some, 0.0, removed) / np.where(before > 0.0, before, 1.0)
+        kept_by_all = np.where(by_some, 1.0, kept / np.where(before > 0.0, before, 1.0))
         flow[between] *= kept_by_some[labels[between]]
-        flow *= np.maximum(kept_by_all, 0.0)[labels]
+        flow *= kept_by_all[labels]
 
     def _between_classes(self, flow: Vector) -> Vector:
         """Return the flow from each class to each other."""
@@ -185,11 +188,11 @@ def circulation(flow: Vector) -> Vector:
     the other way round. The paths are taken off, the shortest first.
     """
     left = flow.copy()
-    surplus = np.sum(left, axis=1) - np.sum(left, axis=0)
-    rounding = 1e-15 * float(np.sum(left))
     for _ in range(left.size + 2 * len(left)):  # each time an edge or a node is done with
+        # Of what is left, not of what there was: little may be, and must balance all the same.
+        surplus = np.sum(left, axis=1) - np.sum(left, axis=0)
         source = int(np.argmax(surplus))
-        if surplus[source] <= rounding:
+        if surplus[source] <= ROUNDING * float(np.sum(left)):
             break
         path = _path(left > 0.0, source, surplus < 0.0)
         if path is None:
@@ -197,8 +200,6 @@ def circulation(flow: Vector) -> Vector:
         edges = tuple(np.array([path[:-1], path[1:]]))
         amount = min(surplus[source], -surplus[path[-1]], float(np.min(left[edges])))
         left[edges] = np.maximum(left[edges] - amount, 0.0)
-        surplus[source] -= amount
-        surplus[path[-1]] += amount
     return left
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._targets import pairs_of_classes
 from hedgerow.crammer_singer import CrammerSingerProblem
 from hedgerow.problems import Status
 from hedgerow.solvers.class_active_set import ClassRows, finish_classes_exactly
@@ -34,10 +35,10 @@ Vector = NDArray[np.float64]
 
 TO_THE_EDGE = 0.99
 """Share of the way to the nearest bound that a step may go."""
-RIDGE = 1e-14
-"""What is added to the diagonal of the equations, relatively: directions that nothing bends."""
-CLOSE = 1e-10
-"""A relative gap at which it is clear which flows are 0."""
+RIDGES = (1e-14, 1e-12, 1e-10, 1e-8)
+"""What may be added to the diagonal of the equations, relatively, for directions that nothing bends."""
+CLOSE, NEAR = 1e-10, 1e-2
+"""Relative gaps at which it is clear which flows are 0, and at which that may be guessed."""
 PATIENCE = 5
 """Rounds that may bring nothing."""
 
@@ -77,15 +78,21 @@ def class_interior_point(progress: Progress) -> Status | None:
     rows = ClassRows(problem)
     point = _start(rows)
     while progress.n_iter < progress.settings.max_iter:
-        point = _round(rows, point)
+        try:
+            point = _round(rows, point)
+        except FloatingPointError:  # so near to the end that the equations have no digits left
+            break
         progress.n_iter += 1
         progress.offer_primal(rows.planes(point.w), 0.0)
         progress.offer_dual(rows.spread(rows.own - point.f))
         progress.measure()
         if progress.relative_gap <= CLOSE or progress.has_stalled(PATIENCE):
-            finish_classes_exactly(progress, rows, point.f > point.s)
-            return None if progress.measure() else "stalled"
-    return None
+            break
+    if progress.relative_gap <= NEAR:
+        finish_classes_exactly(progress, rows, point.f > point.s)
+    if progress.measure() or progress.n_iter >= progress.settings.max_iter:
+        return None
+    return "stalled"
 
 
 def _start(rows: ClassRows) -> _Point:
@@ -118,27 +125,26 @@ class _System:
         self.off_planes = rows.held * point.w - rows.combine(rows.own - point.f)
         self.off_flows = rows.problem.weight - np.sum(point.f, axis=1)
         self.off_slacks = point.s - (point.t[:, None] - rows.slopes(point.w))
-        self.factor = self._factorised()
+        self.factor = _factor(self._matrix())
 
-    def _factorised(self) -> Vector:
-        """Return the factor of the equations of the planes."""
+    def _matrix(self) -> Vector:
+        """Return the equations of the planes."""
         rows, (n_classes, width) = self.rows, self.point.w.shape
         size = width if rows.constant else width - 1
         matrix = np.zeros((n_classes, width, n_classes, width))
-        for k in range(n_classes):
-            for other in range(k + 1):
-                bend = (k == other) * self.d[:, k] - self.d[:, k] * self.d[:, other] / self.d_sum
-                block = _core.gram(rows.problem.matrix, bend, rows.constant, 1)
-                matrix[k, :size, other, :size] = matrix[other, :size, k, :size] = block
+        for k, other in pairs_of_classes(n_classes):
+            bend = self.d[:, k] * self.d[:, other] / self.d_sum
+            block = _core.gram(rows.problem.matrix, bend, rows.constant, 1)
+            matrix[k, :size, other, :size] = matrix[other, :size, k, :size] = -block
+            matrix[k, :size, k, :size] += (
+                block  # sums of the others: a difference would lose digits
+            )
+            matrix[other, :size, other, :size] += block
         each = np.arange(n_classes)
         matrix[each, :, each] += np.diag(rows.held)
         if rows.is_free:  # a number added to all intercepts changes nothing: hold their sum
             matrix[:, -1, :, -1] += 1.0
-        factor = matrix.reshape(n_classes * width, -1)
-        factor[np.diag_indices_from(factor)] *= 1.0 + RIDGE
-        if _core.cholesky(factor, 1) >= 0:
-            raise FloatingPointError
-        return factor
+        return matrix.reshape(n_classes * width, -1)
 
     def step(self, off_products: Vector) -> _Point:
         """Return the step towards products that are off by so much."""
@@ -150,6 +156,16 @@ class _System:
         scores = self.rows.scores(w)
         t = (np.sum(push + d * scores, axis=1) - self.off_flows) / self.d_sum
         return _Point(w, t, push + d * (scores - t[:, None]), t[:, None] - scores - self.off_slacks)
+
+
+def _factor(matrix: Vector) -> Vector:
+    """Return the Cholesky factor, of a diagonal that is a little larger where it must be."""
+    for ridge in RIDGES:
+        factor = matrix.copy()
+        factor[np.diag_indices_from(factor)] *= 1.0 + ridge
+        if _core.cholesky(factor, 1) < 0:
+            return factor
+    raise FloatingPointError
 
 
 CLASS_INTERIOR_POINT = Solver(
