@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
+from typing import Any
 
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
 from hedgerow.io.block import Block, BlockReader
@@ -57,16 +58,18 @@ class RowFiles:
             raise ParameterError(msg)
         self.paths = _found(paths)
         self._block_bytes = block_bytes
+        self._target = target
         self._readers = [_reader(path, target, format) for path in self.paths]
         self.feature_names = self._readers[0].feature_names
         for reader in self._readers:
             _refuse_other_columns(reader, self._readers[0])
 
     @property
-    def identity(self) -> list[tuple[str, int, int]]:
-        """What tells these files from others, or from themselves at another time."""
+    def identity(self) -> tuple[Any, ...]:
+        """What tells these blocks from others, or from those of the same files at another time."""
         facts = [(path, path.stat()) for path in self.paths]
-        return [(str(path.resolve()), fact.st_size, fact.st_mtime_ns) for path, fact in facts]
+        files = [(str(path.resolve()), fact.st_size, fact.st_mtime_ns) for path, fact in facts]
+        return files, self._target, self._block_bytes
 
     def blocks(self) -> Iterator[Block]:
         """Yield all rows, a block at a time, from the first of the first file on."""

@@ -70,7 +70,8 @@ class MachineFromFiles(SupervisedMachine):
         key = None
         if current().store is not None:
             parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
-            key = fingerprint("fit_files", task.rows.files.identity, task.rows.n_bytes, parameters)
+            shape = task.rows.n_rows, task.rows.n_features
+            key = fingerprint("fit_files", task.rows.files.identity, shape, parameters)
         fit = StreamedFit(
             task, self._method(task, weight, seed), settings, check_n_threads(self.n_jobs), key
         )

@@ -162,6 +162,8 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
         The solver that ran.
+    partial_sums_ : PartialSums
+        After ``partial_fit``: what all rows given so far add up to.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 

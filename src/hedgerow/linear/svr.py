@@ -110,6 +110,8 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
         The solver that ran.
+    partial_sums_ : PartialSums
+        After ``partial_fit``: what all rows given so far add up to.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
