@@ -109,6 +109,8 @@ class MachineFromFiles(SupervisedMachine):
         for name, value, able in (
             ("penalty", self.penalty, ("l2",)),
             ("solver", self.solver, ("auto", DESCENT, newton)),
+            ("multi_class", getattr(self, "multi_class", "ovr"), ("ovr",)),
+            ("calibrate", getattr(self, "calibrate", None), (None,)),
         ):
             if value not in able:
                 msg = (
@@ -125,6 +127,11 @@ class ClassifierFromFiles(MachineFromFiles):
     """A classifier with ``fit_files``."""
 
     class_weight: Any
+
+    def _forget_what_other_fits_left(self) -> None:
+        """Drop the fitted attributes that only a fit to all rows sets."""
+        for name in ("probability_maps_", "multilabel_"):
+            self.__dict__.pop(name, None)
 
     @monitored_fit
     def fit_files(
@@ -178,6 +185,7 @@ class ClassifierFromFiles(MachineFromFiles):
             n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
             problem = partial(self._problem, n_threads=n_threads)
             task = StreamedTask(rows, n_planes, loss_by_name(self.loss), facts, problem)
+            self._forget_what_other_fits_left()
             self.classes_ = classes
             fit = self._descend(task, weights, seconds)
         self.certificates_ = tuple(fit.certificates)

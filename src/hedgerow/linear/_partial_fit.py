@@ -129,6 +129,8 @@ def _takes_parts(machine: MachineFromFiles) -> bool:
         "solver": machine.solver not in ("auto", DESCENT),
         "reg_lambda": machine.reg_lambda is not None,
         "class_weight": isinstance(getattr(machine, "class_weight", None), str),
+        "multi_class": getattr(machine, "multi_class", "ovr") != "ovr",
+        "calibrate": getattr(machine, "calibrate", None) is not None,
     }
     for name, is_reason in reasons.items():
         if is_reason:
@@ -233,6 +235,7 @@ class ClassifierByParts(ClassifierFromFiles, MachineByParts):
         }
         if len(signs) > 1:
             parts["n_threads"] = 1
+        self._forget_what_other_fits_left()
         self.classes_ = data.classes
         proofs = self._learn([self._problem(matrix, y=sign, **parts) for sign in signs])
         self.certificates_ = tuple(proofs)
