@@ -53,6 +53,10 @@ def on_scores(calibrator: Any) -> tuple[Any, Any]:
 MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "LinearSVC": lambda: on_points(hedgerow.LinearSVC(C=0.5, loss="hinge"), TWO),
     "LinearSVC-three": lambda: on_points(hedgerow.LinearSVC(), THREE),
+    "LinearSVC-pairs": lambda: on_points(hedgerow.LinearSVC(multi_class="ovo"), THREE),
+    "LinearSVC-all-at-once": lambda: on_points(
+        hedgerow.LinearSVC(multi_class="crammer_singer", loss="hinge", random_state=0), THREE
+    ),
     "LinearSVC-sigmoid": lambda: on_points(
         hedgerow.LinearSVC(calibrate="sigmoid", random_state=0), TWO
     ),
@@ -65,6 +69,12 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
         hedgerow.ThresholdModel(costs=[[0.0, 1.0], [3.0, 0.0]], cv=2, random_state=0), TWO
     ),
     "LinearSVR": lambda: on_points(hedgerow.LinearSVR(C=0.5, epsilon=0.25), VALUES),
+    "LinearSVCCV": lambda: on_points(
+        hedgerow.LinearSVCCV(Cs=[0.1, 1.0], cv=2, scale="standard", random_state=0), THREE
+    ),
+    "LinearSVRCV": lambda: on_points(
+        hedgerow.LinearSVRCV(Cs=[0.1, 1.0], cv=2, random_state=0), VALUES
+    ),
     "LinearOneClassSVM": lambda: on_points(hedgerow.LinearOneClassSVM(nu=0.3), VALUES),
     "Perceptron": lambda: on_points(hedgerow.Perceptron(), TWO),
     "AveragedPerceptron": lambda: on_points(hedgerow.AveragedPerceptron(tol=None), TWO),

@@ -192,6 +192,8 @@ def test_a_table_of_more_than_numbers_is_refused(tmp_path, monkeypatch, text, wo
         ({"penalty": "l1"}, "penalty='l1' needs all rows in memory"),
         ({"solver": "lbfgs"}, "solver='lbfgs' needs all rows in memory"),
         ({"C": np.inf}, "C=inf needs all rows in memory"),
+        ({"multi_class": "ovo"}, "multi_class='ovo' needs all rows in memory"),
+        ({"calibrate": "isotonic"}, "calibrate='isotonic' needs all rows in memory"),
     ],
 )
 def test_what_needs_all_rows_is_refused(tmp_path, parameters, words):

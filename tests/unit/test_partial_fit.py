@@ -82,9 +82,24 @@ def test_a_fit_in_between_makes_earlier_rows_void():
     assert np.array_equal(fresh.coef_, used.coef_)
 
 
+def test_probabilities_of_a_fit_before_are_forgotten():
+    X, y = np.repeat(np.eye(2), 10, axis=0), np.repeat([0, 1], 10)
+    model = LinearSVC(calibrate="sigmoid", random_state=0).fit(X, y)
+    model.set_params(calibrate=None).partial_fit(-X, y)
+    assert not hasattr(model, "probability_maps_")
+    assert np.array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
+
+
 @pytest.mark.parametrize(
     "parameters",
-    [{"penalty": "l1"}, {"C": np.inf}, {"reg_lambda": 0.1}, {"class_weight": "balanced"}],
+    [
+        {"penalty": "l1"},
+        {"C": np.inf},
+        {"reg_lambda": 0.1},
+        {"class_weight": "balanced"},
+        {"multi_class": "crammer_singer"},
+        {"calibrate": "sigmoid"},
+    ],
 )
 def test_what_needs_all_rows_has_no_partial_fit(parameters):
     model = LinearSVC(**parameters)
