@@ -112,6 +112,7 @@ def test_many_classes_have_their_class_beside_each_coefficient(hedgerow, tmp_pat
     )
 
 
+@pytest.mark.filterwarnings("ignore::hedgerow.EdgeOfGridWarning")
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize("form", ["named", "nameless", "unfitted"])
 def test_every_public_estimator_can_be_described(
