@@ -7,7 +7,7 @@ Losses with kinks are smoothed by augmented Lagrangians, as in `augmented_lagran
 gradient is small beside the gap that is left, alpha becomes the old alpha and the window narrows.
 
 Given: a plane, and a block's problem with the rows it stands for. Kept: the plane.
-Cost: one reading of the files a pass, of which smooth losses take 5 to 15, others 15 to 60; the square
+Cost: one reading of the files a pass, of which smooth losses took 3 to 20, others 7 to 80; the square
 of a row's values. It starts at the solution of the first block.
 """
 
