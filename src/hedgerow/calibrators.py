@@ -76,7 +76,8 @@ class SigmoidMap(ScoreMap):
 
     def __call__(self, scores: Values) -> Values:
         """Return the probabilities."""
-        value: Values = expit(self.slope * (scores - self.center) + self.offset)
+        with np.errstate(over="ignore"):  # beyond all numbers the probability is at its limit
+            value: Values = expit(self.slope * (scores - self.center) + self.offset)
         return np.clip(value, _LEAST, 1.0 - _LEAST)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
@@ -67,6 +67,7 @@ def test_the_isotonic_map_is_scikit_learns_on_platts_targets(is_weighted, decima
 
 @BOTH
 @settings(max_examples=60)
+@example(scores=[-1.2952695225648645e-55, 0.0], n_classes=2, seed=0)  # a slope of 10^55
 @given(
     scores=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30),
     n_classes=st.integers(2, 4),

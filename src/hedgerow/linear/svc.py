@@ -362,7 +362,7 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
     def __sklearn_tags__(self) -> Any:
         """Say that a row may have several labels, one against the rest."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = self.multi_class == "ovr"
+        tags.classifier_tags.multi_label = self.multi_class == "ovr" and self.calibrate is None
         return tags
 
 
