@@ -275,6 +275,13 @@ def test_a_regularization_path_is_made_of_certified_fits(loss):
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "crammer_singer"])
+def test_a_path_of_pairs_or_of_all_classes_at_once_is_refused(multi_class):
+    model = LinearSVC(loss="hinge", multi_class=multi_class)
+    with pytest.raises(ParameterError, match=f"got multi_class='{multi_class}'; use 'ovr'"):
+        regularization_path(model, *load_iris(return_X_y=True))
+
+
 def test_a_path_of_a_regressor_has_squared_errors():
     rows, values = load_diabetes(return_X_y=True)
     path = regularization_path(LinearSVR(), rows, values, Cs=4)

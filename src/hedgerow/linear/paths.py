@@ -108,6 +108,9 @@ def regularization_path(
     if expected is not None:
         msg = f"Cs={Cs!r} is not what it has to be; give {expected}"
         raise ParameterError(msg)
+    if getattr(model, "multi_class", "ovr") != "ovr":
+        msg = f"a path goes along planes of one class against the rest, got multi_class={model.multi_class!r}; use 'ovr'"
+        raise ParameterError(msg)
     machine = clone(model).set_params(C=1.0, reg_lambda=None)
     machine._check()
     task = _Task.of(machine, X, y, sample_weight)
