@@ -55,6 +55,15 @@ NewArray<T, 1> copy_array(std::span<const T> values) {
   return array;
 }
 
+/// A table of values that come row after row.
+inline NewArray<double, 2> copy_table(std::span<const double> values, std::int64_t n_rows,
+                                      std::int64_t n_columns) {
+  NewArray<double, 2> table = make_array<double, 2>(
+      {static_cast<std::size_t>(n_rows), static_cast<std::size_t>(n_columns)});
+  std::copy(values.begin(), values.end(), table.data());
+  return table;
+}
+
 /// ValueError unless the array has `expected` values, one for each of the things named.
 inline void require_length(const char* name, std::size_t got, std::int64_t expected,
                            const char* things) {

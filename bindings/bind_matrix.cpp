@@ -106,7 +106,7 @@ nb::tuple parts(const OwnedMatrix& self) {
 }
 
 void bind_matrix(nb::module_& module) {
-  nb::class_<OwnedMatrix> matrix(module, "Matrix", nb::is_final(),
+  nb::class_<OwnedMatrix> matrix(module, "Matrix", nb::is_final(), nb::is_weak_referenceable(),
                                  "Rows of data, dense or sparse; a view.");
   matrix.def_static("dense", &dense<float>, "array"_a.noconvert());
   matrix.def_static("dense", &dense<double>, "array"_a.noconvert());

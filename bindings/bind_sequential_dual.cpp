@@ -59,17 +59,8 @@ void restore(SequentialDual& self, Vector<const double> alpha, Vector<const doub
   self.restore({values(alpha), values(w), values(shift), values(excess), n_swept, multiplier_due});
 }
 
-/// A table of as many columns as there are classes, or rows as there are.
-NewArray<double, 2> copy_table(std::span<const double> values, std::size_t n_rows,
-                               std::size_t n_columns) {
-  NewArray<double, 2> table = make_array<double, 2>({n_rows, n_columns});
-  std::copy(values.begin(), values.end(), table.data());
-  return table;
-}
-
 NewArray<double, 2> copy_by_row(const SequentialDual& self, std::span<const double> values) {
-  return copy_table(values, static_cast<std::size_t>(self.n_points()),
-                    static_cast<std::size_t>(self.n_classes()));
+  return copy_table(values, self.n_points(), self.n_classes());
 }
 
 NewArray<double, 2> copy_alpha(const SequentialDual& self) {
@@ -86,8 +77,8 @@ NewArray<double, 2> copy_scores(SequentialDual& self) {
 
 NewArray<double, 2> copy_planes(const SequentialDual& self) {
   const std::vector<double> planes = self.planes();
-  const auto n_classes = static_cast<std::size_t>(self.n_classes());
-  return copy_table(planes, n_classes, planes.size() / n_classes);
+  const auto n_values = static_cast<std::int64_t>(planes.size());
+  return copy_table(planes, self.n_classes(), n_values / self.n_classes());
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include <nanobind/stl/string.h>
 
-#include <utility>
-
 #include "arrays.hpp"
+#include "names.hpp"
 #include "hedgerow/solver/dual_coordinate_descent.hpp"
 #include "hedgerow/solver/perceptron.hpp"
 
@@ -10,27 +9,6 @@ namespace hedgerow::bindings {
 namespace {
 
 constexpr const char* kRow = "row of the matrix";
-
-/// What a name stands for; ValueError, with the names there are, if it is none of them.
-template <class Value, std::size_t n>
-Value named(const char* argument, const std::string& name,
-            const std::pair<const char*, Value> (&table)[n]) {
-  std::string names;
-  for (const auto& [known, value] : table) {
-    if (name == known) return value;
-    names += (names.empty() ? "'" : ", '") + std::string(known) + "'";
-  }
-  throw nb::value_error(
-      (std::string(argument) + " is '" + name + "': give one of " + names + ".").c_str());
-}
-
-constexpr std::pair<const char*, DualLoss> kLosses[] = {
-    {"hinge", DualLoss::hinge},
-    {"squared_hinge", DualLoss::squared_hinge},
-    {"logistic", DualLoss::logistic},
-    {"epsilon_insensitive", DualLoss::epsilon_insensitive},
-    {"squared_epsilon_insensitive", DualLoss::squared_epsilon_insensitive},
-};
 
 constexpr std::pair<const char*, RowOrder> kOrders[] = {
     {"shuffled", RowOrder::shuffled},

@@ -7,6 +7,7 @@ void bind_matrix(nanobind::module_& module);   // Matrix
 void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
 void bind_losses(nanobind::module_& module);   // LossShape, loss_pass
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
+void bind_joint_descent(nanobind::module_& module);    // JointDescent
 void bind_sequential_dual(nanobind::module_& module);  // SequentialDual
 void bind_descent(nanobind::module_& module);  // averaged_steps, steady_steps
 void bind_l1(nanobind::module_& module);       // l1_sweeps
@@ -27,6 +28,7 @@ NB_MODULE(_core, module) {
   bind_algebra(module);
   bind_losses(module);
   bind_solvers(module);
+  bind_joint_descent(module);
   bind_sequential_dual(module);
   bind_descent(module);
   bind_l1(module);

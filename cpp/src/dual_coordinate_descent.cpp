@@ -14,9 +14,13 @@ namespace hedgerow {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// A row rests if its slopes hold it back by more than this share of the largest violation. Rows that
-/// should not have are found by the next look.
-constexpr double kRestShare = 0.1;
+
+double label(const DualPoint& point) { return std::copysign(1.0, point.weight); }
+
+/// Never -0, whatever the label.
+double alpha_of(const DualPoint& point) { return label(point) * point.beta + 0.0; }
+
+}  // namespace
 
 BoxShape box_shape(DualLoss loss, double epsilon) {
   const bool two_sided =
@@ -28,13 +32,6 @@ BoxShape box_shape(DualLoss loss, double epsilon) {
           .top = squared ? kInfinity : 1.0,
           .two_sided = two_sided};
 }
-
-double label(const DualPoint& point) { return std::copysign(1.0, point.weight); }
-
-/// Never -0, whatever the label.
-double alpha_of(const DualPoint& point) { return label(point) * point.beta + 0.0; }
-
-}  // namespace
 
 DualCoordinateDescent::DualCoordinateDescent(const Matrix& matrix, const Problem& problem,
                                              const Options& options)

@@ -154,6 +154,37 @@ class DualCoordinateDescent:
     def intercept(self) -> float: ...
 
 @final
+class JointDescent:
+    def __init__(
+        self,
+        matrix: Matrix,
+        weight: _Float64,
+        *,
+        loss: str,
+        target: float,
+        rho: float = 0.0,
+        free_intercept: bool = False,
+        shrinking: bool = True,
+        seed: int,
+        n_threads: int = 1,
+    ) -> None: ...
+    def run(self, n_sweeps: int, tolerance: _Float64) -> tuple[_Float64, _Float64, int, int]: ...
+    def set_alpha(self, alpha: _Float64, intercept: _Float64) -> None: ...
+    def retire(self, plane: int) -> None: ...
+    @property
+    def n_swept(self) -> int: ...
+    @property
+    def alpha(self) -> _Float64: ...
+    @property
+    def w(self) -> _Float64: ...
+    @property
+    def scores(self) -> _Float64: ...
+    @property
+    def intercept(self) -> _Float64: ...
+    @property
+    def excess(self) -> _Float64: ...
+
+@final
 class SequentialDual:
     def __init__(
         self,

@@ -21,6 +21,7 @@ __all__ = [
     "RESHAPE",
     "Rows",
     "array_of",
+    "by_use",
     "check_columns",
     "columns_of",
     "compact",
@@ -39,6 +40,11 @@ Rows: TypeAlias = Any
 
 MOST_FILLED = {np.dtype(np.float32): 1 / 8, np.dtype(np.float64): 1 / 4}
 """Shares of values other than zero up to which rows are compacted: to 1/4 and 3/8 of their bytes."""
+
+MANY_COLUMNS = 4096
+"""From so many on, planes of several classes do not fit into the cache."""
+MOST_COPIED = 2**27
+"""Stored values up to which rows are copied for speed alone: less than 2 GB."""
 
 RESHAPE = (
     "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
@@ -186,6 +192,24 @@ def compact(matrix: _core.Matrix, n_threads: int) -> _core.Matrix:
     values, columns = np.empty(bounds[-1], array.dtype), np.empty(bounds[-1], np.int32)
     _core.copy_nonzero(array, bounds, values, columns, n_threads)
     return _core.Matrix.csr(values, columns, bounds, array.shape[1])
+
+
+def by_use(matrix: _core.Matrix) -> tuple[_core.Matrix, NDArray[np.intp] | None]:
+    """Return the rows with the columns that are used most at the front, and where each column went.
+
+    In wide data few columns have most of the values: what is kept for these then lies together, and
+    stays in the cache. That takes a copy of the rows; where it would not pay they stay as they are,
+    and None is returned for the places.
+    """
+    n_columns = matrix.shape[1]
+    rows = array_of(matrix)
+    if isinstance(rows, np.ndarray) or n_columns < MANY_COLUMNS or rows.nnz > MOST_COPIED:
+        return matrix, None
+    order = np.argsort(-np.bincount(rows.indices, minlength=n_columns), kind="stable")
+    places = np.empty(n_columns, dtype=rows.indices.dtype)
+    places[order] = np.arange(n_columns, dtype=places.dtype)
+    moved = sp.csr_array((rows.data, places[rows.indices], rows.indptr), shape=rows.shape)
+    return matrix_of(moved.tocsc().tocsr()), places  # there and back: columns ascend in each row
 
 
 def n_values(matrix: _core.Matrix) -> int:

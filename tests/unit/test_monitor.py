@@ -165,6 +165,15 @@ def test_the_core_is_stopped_in_a_guarded_block_and_in_no_other():
         _core.gram(matrix, np.ones(10), 0.0, 1)
 
 
+def test_a_guard_needs_nobody_to_hold_its_monitor():
+    matrix = _core.Matrix.dense(np.ones((10, 2)))
+    with Monitor("").guard():
+        others = [Monitor("") for _ in range(50)]  # would take the place of a token that is gone
+        for other in others:
+            other.ask("stopped")
+        assert np.all(_core.gram(matrix, np.ones(10), 0.0, 1) == 10.0)
+
+
 # ------------------------------------------------------------------------------------------- time
 
 

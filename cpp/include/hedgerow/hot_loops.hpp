@@ -92,6 +92,30 @@ struct ClassSweep {
   std::int64_t n_resting;  ///< rows put to rest so far
 };
 
+/// One sweep over `order` for several planes, each with labels and weights of its own, or a stretch
+/// of one; see solver/joint_descent.hpp for the mathematics. Tables have `stride` columns, one a
+/// plane and then some that are never active.
+struct JointSweep {
+  double* beta;            ///< a row each: y alpha
+  const double* weight;    ///< a row each: y c
+  const double* diagonal;  ///< |x|^2 + rho
+  std::int8_t* active;     ///< a row each: -1, or 0 where the row rests
+  double* w;               ///< as in ClassPlanes
+  double* intercept;       ///< shift + rho excess, kept up to date
+  double* excess;          ///< the sum of the betas, kept up to date
+  double* rest_above;      ///< a row rests if the slope to its right is larger than this
+  double* rest_below;      ///< and the slope to its left smaller than this
+  double* slope_max;       ///< the steepest way down to the left met so far, or 0
+  double* slope_min;       ///< the steepest way down to the right met so far, or 0
+  std::int64_t stride;
+  BoxShape box;   ///< not read by logistic_joint_sweep
+  double target;  ///< p, of all rows
+  double rho;
+  const std::int64_t* order;
+  std::int64_t n_order;
+  double* scratch;  ///< room for 2 * stride
+};
+
 /// One pass of the perceptron over `order`; see solver/perceptron.hpp.
 struct PerceptronPass {
   const double* y;
@@ -226,6 +250,11 @@ struct RowLoops {
   /// for `stride`.
   void (*class_scores)(const Rows& rows, std::int64_t begin, std::int64_t end,
                        const ClassPlanes& planes, double* scratch, double* out);
+  /// w[j * stride + k] += sum of v[i * stride + k] x_ij over begin <= i < end
+  void (*add_class_planes)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
+                           double* w, std::int64_t stride);
+  void (*box_joint_sweep)(const Rows& rows, JointSweep& sweep);
+  void (*logistic_joint_sweep)(const Rows& rows, JointSweep& sweep);
   /// Returns the number of mistakes.
   std::int64_t (*perceptron_pass)(const Rows& rows, PerceptronPass& pass);
   void (*loss_pass)(const Rows& rows, LossPass& pass);
@@ -267,6 +296,7 @@ struct HotLoops : DenseLoops<float>,
   void (*box_look)(const double* scores, DualSweep& sweep);
   void (*logistic_look)(const double* scores, DualSweep& sweep);
   void (*class_look)(const double* scores, ClassSweep& sweep);
+  void (*box_joint_look)(const double* scores, JointSweep& sweep);
   /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
                   std::int64_t lda, const double* b, std::int64_t ldb, double* c,

@@ -27,12 +27,19 @@ inline void some_products(Row x, const double* w, int64_t stride, double* out) {
   for (int a = 0; a < n; ++a) store(out + a * kLanes, sums[a]);
 }
 
+// As many planes at once as are left, up to n * kLanes.
+template <int n, class Row>
+inline void products(Row x, const double* w, int64_t stride, double* out, int64_t k) {
+  if constexpr (n > 0) {
+    if (k + n * kLanes <= stride) some_products<n>(x, w + k, stride, out + k);
+    else products<n - 1>(x, w, stride, out, k);
+  }
+}
+
 template <class Row>
 inline void products(Row x, const double* w, int64_t stride, double* out) {
-  int64_t k = 0;
-  for (; k + kVectorsAtOnce * kLanes <= stride; k += kVectorsAtOnce * kLanes)
-    some_products<kVectorsAtOnce>(x, w + k, stride, out + k);
-  for (; k < stride; k += kLanes) some_products<1>(x, w + k, stride, out + k);
+  for (int64_t k = 0; k < stride; k += kVectorsAtOnce * kLanes)
+    products<kVectorsAtOnce>(x, w, stride, out, k);
 }
 
 // w += the outer product of x and the moves.

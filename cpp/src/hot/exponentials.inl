@@ -51,20 +51,29 @@ inline Doubles exp(Doubles x) {
 constexpr double kLogSeries[10] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
                                    1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
 
-// For x > -1. 1 + x = 2^k (1 + f), where f also has what was lost when 1 + x was rounded.
-// log(1 + f) = 2 s + 2 s^3 (...) with s = f / (2 + f), and 2 s = f - s f.
-inline Doubles log1p(Doubles x) {
+// log(sum + lost), where `lost` is far below the last place of `sum`: sum = 2^k (1 + f), and f takes
+// up what was lost. log(1 + f) = 2 s + 2 s^3 (...) with s = f / (2 + f), and 2 s = f - s f.
+inline Doubles log(Doubles sum, Doubles lost) {
   constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcd;  // the bits of 1 / sqrt(2)
-  const Doubles sum = 1.0 + x;
   const Words exponent = (bits_of(sum) - kRootHalf + (uint64_t{1024} << 52)) >> 52;  // k + 1024
   const Doubles k = from_bits(exponent | 0x4330000000000000u) - (0x1p52 + 1024.0);
   const Doubles scaled = from_bits(bits_of(sum) - ((exponent - 1024) << 52));
-  const Doubles lost = (x - (sum - 1.0)) * from_bits((2047 - exponent) << 52);
-  const Doubles f = (scaled - 1.0) + (x < 0x1p60 ? lost : Doubles{});  // far out 2^-k is no number
+  const Doubles rest = lost * from_bits((2047 - exponent) << 52);  // far out 2^-k is no number
+  const Doubles f = (scaled - 1.0) + (lost == 0.0 ? lost : rest);
   const Doubles s = f / (2.0 + f), square = s * s;
   const Doubles series = 2.0 * square * polynomial<10>(square, kLogSeries);
-  const Doubles log = k * kLog2Head + (f - (s * (f - series) - k * kLog2Tail));
-  return x <= __DBL_MAX__ ? log : x;
+  return k * kLog2Head + (f - (s * (f - series) - k * kLog2Tail));
+}
+
+// For x > -1; what is lost when 1 + x is rounded counts where it can.
+inline Doubles log1p(Doubles x) {
+  const Doubles sum = 1.0 + x, lost = x - (sum - 1.0);
+  return x <= __DBL_MAX__ ? log(sum, x < 0x1p60 ? lost : Doubles{}) : x;
+}
+
+// For x >= 0 that is 0 or no smaller than numbers with all their digits are.
+inline Doubles log(Doubles x) {
+  return x <= 0.0 ? broadcast(-__builtin_inf()) : x <= __DBL_MAX__ ? log(x, Doubles{}) : x;
 }
 
 void exp(const double* x, int64_t n, double* out) {

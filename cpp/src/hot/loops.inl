@@ -23,21 +23,24 @@ using std::uint8_t;
 
 #include "vectors.inl"
 #include "rows.inl"
+#include "exponentials.inl"
 #include "dual_rules.inl"
 #include "sweeps.inl"
 #include "class_sweeps.inl"
+#include "joint_sweeps.inl"
 #include "descent.inl"
 #include "tiles.inl"
 #include "counts.inl"
 #include "ranks.inl"
-#include "exponentials.inl"
 #include "losses.inl"
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
   return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
           add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
-          class_sweep<Rows>, class_scores<Rows>, perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>, steady_steps<Rows>};
+          class_sweep<Rows>, class_scores<Rows>, add_class_planes<Rows>, box_joint_sweep<Rows>,
+          logistic_joint_sweep<Rows>, perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>,
+          steady_steps<Rows>};
 }
 
 template <class T>
@@ -65,6 +68,7 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     box_look,
     logistic_look,
     class_look,
+    box_joint_look,
     gemm_nt,
     gemm_nt_lower,
     factor,

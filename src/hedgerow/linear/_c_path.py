@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._engine import side_by_side
 from hedgerow._parameters import is_whole
-from hedgerow._rows import array_of, matrix_of, rows_of
+from hedgerow._rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.errors import ParameterError
 from hedgerow.linear._scaling import Scaling
 from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers import Settings
-from hedgerow.solvers.path import solve_path
+from hedgerow.solvers.path import solve_paths
+from hedgerow.solvers.together import in_groups, is_swept
 
 __all__ = ["Fold", "c_values", "chosen", "fold_scores", "grid"]
 
 Vector = NDArray[np.float64]
+Item: TypeAlias = tuple[LinearProblem, NDArray[np.int64]]
+"""A problem in one fold, and the rows to judge by."""
 
 DECADES = 3
 """How far a grid goes to either side of where a row's loss and its pull on w weigh the same."""
@@ -79,44 +82,59 @@ def fold_scores(
     planes, of shape (values of C, folds). Rows that are judged weigh nothing in the problems: the
     data are not copied.
     """
-    task = partial(_along, Cs=Cs, settings=settings, solver=solver, scale=scale)
     # Within a fold a problem has all threads only if there is nothing to run beside it.
     threads = 1 if len(folds) * len(problems) > 1 else n_workers
-    items = [
-        (replace(problem, weight=fold.weight, n_threads=threads), fold.judged)
-        for fold in folds
-        for problem in problems
-    ]
-    results = list(side_by_side(task, items, n_workers))
-    planes = len(problems)
-    groups = [results[k : k + planes] for k in range(0, len(results), planes)]
+    problems = [replace(problem, n_threads=threads) for problem in problems]
+    task = partial(_along, Cs=Cs, settings=settings, solver=solver, scale=scale)
+    middle = replace(problems[0], weight=Cs[len(Cs) // 2] * problems[0].weight)
+    if scale is None and is_swept([middle, middle], settings, solver):
+        matrix, _ = by_use(middle.matrix)
+        problems = [replace(problem, matrix=matrix) for problem in problems]
+        multiple = 1 if len(problems) > 1 else 2
+        in_folds = (_in_folds(problem, folds) for problem in problems)
+        families = [group for items in in_folds for group in in_groups(items, multiple_of=multiple)]
+    else:  # a scale makes other rows of them in each fold
+        families = [[item] for problem in problems for item in _in_folds(problem, folds)]
+    found = side_by_side(task, families, n_workers)
+    results = [result for of_family in found for result in of_family]
+    groups = [results[k :: len(folds)] for k in range(len(folds))]
     scores = [np.stack([scores for scores, _ in group], axis=2) for group in groups]
     gaps = np.stack([np.max([gaps for _, gaps in group], axis=0) for group in groups], axis=1)
     return scores, gaps
 
 
+def _in_folds(problem: LinearProblem, folds: list[Fold]) -> list[Item]:
+    """Return the problem as it is in each fold.
+
+    These have most of their support vectors in common, and are best solved together.
+    """
+    return [(replace(problem, weight=fold.weight), fold.judged) for fold in folds]
+
+
 def _along(
-    item: tuple[LinearProblem, NDArray[np.int64]],
+    items: list[Item],
     Cs: Vector,
     settings: Settings,
     solver: str,
     scale: str | None,
-) -> tuple[Vector, Vector]:
-    """Return the scores of the judged rows for each C, and the gaps."""
-    problem, judged = item
-    rows = array_of(problem.matrix)
-    test, scaling = rows_of(problem.matrix, judged), None
+) -> list[tuple[Vector, Vector]]:
+    """Return, for each of some problems over the same rows, the scores of its judged rows for each C, and the gaps."""
+    problems, scaling = [problem for problem, _ in items], None
+    tests = [rows_of(problem.matrix, judged) for problem, judged in items]
     if scale is not None:
+        (problem,) = problems
+        rows = array_of(problem.matrix)
         scaling = Scaling.of(rows, problem.weight, scale)
-        problem = replace(problem, matrix=matrix_of(scaling.apply(rows)))
-    scores, gaps = np.empty((len(Cs), len(judged))), np.empty(len(Cs))
-    for k, (current, solution) in enumerate(solve_path(problem, Cs.tolist(), settings, solver)):
-        w, intercept = solution.w[None, :], np.array([solution.intercept])
-        if scaling is not None:
-            w, intercept = scaling.folded(w, intercept)
-        scores[k] = _core.scores(test, w, intercept, problem.n_threads)[:, 0]
-        gaps[k] = _gap(current, solution.history)
-    return scores, gaps
+        problems = [replace(problem, matrix=matrix_of(scaling.apply(rows)))]
+    results = [(np.empty((len(Cs), len(judged))), np.empty(len(Cs))) for _, judged in items]
+    for k, solved in enumerate(solve_paths(problems, Cs.tolist(), settings, solver)):
+        for (scores, gaps), test, (current, solution) in zip(results, tests, solved, strict=True):
+            w, intercept = solution.w[None, :], np.array([solution.intercept])
+            if scaling is not None:
+                w, intercept = scaling.folded(w, intercept)
+            scores[k] = _core.scores(test, w, intercept, current.n_threads)[:, 0]
+            gaps[k] = _gap(current, solution.history)
+    return results
 
 
 def _gap(problem: LinearProblem, history: Sequence[tuple[int, float, float]]) -> float:

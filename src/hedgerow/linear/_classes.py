@@ -22,6 +22,7 @@ __all__ = [
     "one_vs_rest",
     "refuse_what_all_at_once_lacks",
     "used_part",
+    "uses_most_rows",
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -135,12 +136,18 @@ class Part:
         return overlap if self.rows is None else replace(overlap, rows=self.rows[overlap.rows])
 
 
+def uses_most_rows(problem: LinearProblem) -> bool:
+    """Say whether all rows are read for the problem, as few or all have no weight."""
+    n_used = np.count_nonzero(problem.weight)
+    return n_used == 0 or bool(n_used > WORTH_A_COPY * len(problem.weight))
+
+
 def used_part(problem: LinearProblem) -> Part:
     """Return the rows with weight, copied where that saves reading many others."""
     n_rows = len(problem.weight)
-    rows = np.flatnonzero(problem.weight)
-    if problem.loss.name == "crammer_singer" or not 0 < len(rows) <= WORTH_A_COPY * n_rows:
+    if problem.loss.name == "crammer_singer" or uses_most_rows(problem):
         return Part(problem, None, n_rows)
+    rows = np.flatnonzero(problem.weight)
     lean = replace(
         problem,
         matrix=rows_of(problem.matrix, rows),

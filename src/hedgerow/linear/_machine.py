@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -26,7 +27,7 @@ from hedgerow._parameters import (
     true_or_false,
     whole_number,
 )
-from hedgerow._rows import compact
+from hedgerow._rows import by_use, compact
 from hedgerow._state.rules import AttributeRule, instance_of
 from hedgerow._validation import WeightedRows, check_fitted, check_prediction_data
 from hedgerow.certificates import Certificate, certify, on_bounds, worst
@@ -37,12 +38,13 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
-from hedgerow.linear._classes import used_part
+from hedgerow.linear._classes import used_part, uses_most_rows
 from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems import LinearProblem
-from hedgerow.solvers import SOLVERS, Settings, Solution, solve
+from hedgerow.solvers import SOLVERS, Settings, Solution
+from hedgerow.solvers.together import in_groups, is_swept, solve_together
 
 __all__ = [
     "COMMON_RULES",
@@ -56,6 +58,9 @@ Vector = NDArray[np.float64]
 Result: TypeAlias = tuple[Solution, Certificate]
 
 _log = logging.getLogger("hedgerow")
+
+FEWEST_TOGETHER = 4
+"""Problems from which there are two groups of several that can share passes over the data."""
 
 _BY_RANK = ("optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
 """How a fit can end, the worst last."""
@@ -193,8 +198,18 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         )
         if len(problems) == 1:
             current().model_at = model_at
-        solve_one = partial(_solve_and_certify, settings=settings, solver=self.solver)
-        return list(side_by_side(solve_one, problems, check_n_threads(self.n_jobs)))
+        task = partial(_solve_and_certify, settings=settings, solver=self.solver)
+        groups, places = [[problem] for problem in problems], None
+        shares_rows = len(problems) >= FEWEST_TOGETHER and all(map(uses_most_rows, problems))
+        if shares_rows and is_swept(problems, settings, self.solver):
+            matrix, places = by_use(problems[0].matrix)
+            problems = [replace(problem, matrix=matrix) for problem in problems]
+            groups = in_groups(problems, multiple_of=2)
+        found = side_by_side(task, groups, check_n_threads(self.n_jobs))
+        results = [result for results in found for result in results]
+        if places is None:
+            return results
+        return [(replace(solution, w=solution.w[places]), proof) for solution, proof in results]
 
     def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""
@@ -267,12 +282,18 @@ class SupervisedMachine(LinearMachine):
         return self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
 
 
-def _solve_and_certify(problem: LinearProblem, settings: Settings, solver: str) -> Result:
-    """Solve a problem on its rows with weight; return its solution for all rows, and the certificate."""
-    part = used_part(problem)
+def _solve_and_certify(
+    problems: list[LinearProblem], settings: Settings, solver: str
+) -> list[Result]:
+    """Solve a group of problems on their rows with weight; return solutions for all rows, certified."""
+    parts = [used_part(problem) for problem in problems]
     try:
-        solution = solve(part.problem, settings, solver)
+        solutions = solve_together([part.problem for part in parts], settings, solver)
     except NotSeparableError as error:
+        (problem,), (part,) = problems, parts  # hard margins are no group
         found = NotSeparableError(str(error), part.whole_overlap(error.proof))
         raise not_separable(problem, found) from None
-    return part.whole(solution), certify(part.problem, solution, settings.tol)
+    return [
+        (part.whole(solution), certify(part.problem, solution, settings.tol))
+        for part, solution in zip(parts, solutions, strict=True)
+    ]

@@ -250,13 +250,14 @@ class _Guard(AbstractContextManager[None]):
     """Puts a token over the thread; a class, as a generator would be felt in short passes."""
 
     def __init__(self, token: _core.StopToken) -> None:
-        self._token: _core.StopToken | None = token
+        self._token = token  # which must live as long as it is over the thread
+        self._before: _core.StopToken | None = None
 
     def __enter__(self) -> None:
-        self._token = _core.exchange_stop_token(self._token)
+        self._before = _core.exchange_stop_token(self._token)
 
     def __exit__(self, *_: object) -> None:
-        _core.exchange_stop_token(self._token)
+        _core.exchange_stop_token(self._before)
 
 
 _current: ContextVar[Monitor | None] = ContextVar("monitor", default=None)

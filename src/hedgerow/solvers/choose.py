@@ -30,7 +30,7 @@ from hedgerow.solvers.settings import Progress, Settings
 from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
-__all__ = ["SOLVERS", "solve"]
+__all__ = ["SOLVERS", "begin", "first_try", "solve"]
 
 HARD_MARGIN = Solver(
     name="hard_margin",
@@ -69,6 +69,7 @@ def solve(
     settings: Settings,
     solver: str = "auto",
     start: Solution | None = None,
+    begun: Progress | None = None,
 ) -> Solution:
     """Solve a problem by the named solver.
 
@@ -85,6 +86,8 @@ def solve(
     start : Solution or None
         A point near the solution, such as that for another C, where solvers that can begin there
         do: its alpha need not be feasible.
+    begun : Progress or None
+        Where `solve_together` left the solver that comes first.
     """
     _refuse_what_it_lacks(solver, problem)
     if solver == "auto" and settings.options:
@@ -94,30 +97,35 @@ def solve(
     if constant is not None:
         return _constant_solution(problem, constant)
     if solver == "auto":
-        return _automatic(problem, settings, start)
-    return _run(solver, problem, settings, start)
+        return _automatic(problem, settings, start, begun)
+    return _run(begun or begin(solver, problem, settings, start))
 
 
-def _run(
+def begin(
     solver: str, problem: LinearProblem, settings: Settings, start: Solution | None
-) -> Solution:
-    """Run one solver, or go on with it; where numbers overflow the gap stays open."""
+) -> Progress:
+    """Return a progress at its beginning."""
     monitor = current()
     key = None if monitor.store is None else _key(solver, problem, settings, start)
+    options = SOLVERS[solver].settle(settings.options)
+    return Progress(problem, replace(settings, options=options), solver, monitor, key, start)
+
+
+def _run(progress: Progress) -> Solution:
+    """Run one solver, or go on with it; where numbers overflow the gap stays open."""
+    monitor, key = progress.monitor, progress.key
     known = None if key is None else monitor.recall(f"{key}/solution")
     if known is not None:
         return known  # type: ignore[no-any-return]
-    options = SOLVERS[solver].settle(settings.options)
-    progress = Progress(problem, replace(settings, options=options), solver, monitor, key, start)
     status: Status | None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
-            with progress.monitor.guard():
-                status = SOLVERS[solver].run(progress)
+            with monitor.guard():
+                status = SOLVERS[progress.solver].run(progress)
         except FloatingPointError:
             status = "stalled"
         except _core.Stopped:
-            status = progress.monitor.reason
+            status = monitor.reason
             if progress.when_stopped is not None:
                 progress.when_stopped()
     solution = progress.solution(status)
@@ -136,14 +144,25 @@ def _key(solver: str, problem: LinearProblem, settings: Settings, start: Solutio
     )
 
 
-def _automatic(problem: LinearProblem, settings: Settings, start: Solution | None) -> Solution:
+def first_try(problem: LinearProblem, settings: Settings) -> tuple[str, Settings]:
+    """Return the solver that "auto" begins with, and how far it may go."""
+    first, *others = plan(problem)
+    share = min(FIRST_TRY, settings.max_iter) if others else settings.max_iter
+    return first, replace(settings, max_iter=share)
+
+
+def _automatic(
+    problem: LinearProblem, settings: Settings, start: Solution | None, begun: Progress | None
+) -> Solution:
     """Run the solvers of the plan until one gets there; return what came nearest."""
     *first, last = plan(problem)
     tried: list[Solution] = []
     left = settings.max_iter
     for solver in [*first, last]:
         share = left if solver == last else min(FIRST_TRY, left)
-        tried.append(_run(solver, problem, replace(settings, max_iter=share), start))
+        progress = begun or begin(solver, problem, replace(settings, max_iter=share), start)
+        tried.append(_run(progress))
+        begun = None
         best = start = min(tried, key=_gap_left)
         left -= tried[-1].n_iter
         if tried[-1].status not in ("max_iter", "stalled") or left <= 0:

@@ -31,7 +31,18 @@ from hedgerow.problems import LinearProblem, relative_gap
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Option, Solver
 
-__all__ = ["DUAL_COORDINATE_DESCENT", "core_solver", "descend", "stiffness"]
+__all__ = [
+    "DUAL_COORDINATE_DESCENT",
+    "FIRST_BURST",
+    "FIRST_MARK",
+    "LONGEST_BURST",
+    "core_solver",
+    "descend",
+    "next_mark",
+    "offer_point",
+    "stiffness",
+    "weight_of_intercept",
+]
 
 Vector = NDArray[np.float64]
 
@@ -63,10 +74,12 @@ class Offer(Protocol):
 
 def dual_coordinate_descent(progress: Progress) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
+    if progress.is_solved:
+        return
     core, start = _core_solver(progress), progress.start
-    if start is not None:
+    if start is not None and progress.begun is None:
         core.set_alpha(progress.problem.boxed(start.alpha), start.intercept)
-    descend(progress, core, partial(_offer, progress, core))
+    descend(progress, core, partial(_offer_core, progress, core))
 
 
 def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
@@ -74,8 +87,7 @@ def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
     settings = progress.settings
     progress.when_stopped = lambda: offer(thoroughly=True)
     mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
-    is_smooth = progress.problem.loss.is_smooth  # then the gap falls as the square of violations
-    left = progress.resume()
+    left = progress.resume() or progress.begun
     if left is not None:
         mark, burst = left["mark"], left["burst"]
         core.restore(*left["core"])
@@ -87,17 +99,25 @@ def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
         if progress.measure():
             break
         if violation <= mark:
-            share = settings.tol / gap if gap > 0.0 else 0.5
-            mark *= float(np.clip(np.sqrt(share) if is_smooth else share, 0.03, 0.5))
+            mark = next_mark(progress, mark, gap)
         burst = min(2 * burst, LONGEST_BURST)
+
+
+def next_mark(progress: Progress, mark: float, gap: float) -> float:
+    """Return what violations are to get below next, now that they are below a mark."""
+    share = progress.settings.tol / gap if gap > 0.0 else 0.5
+    # The gap of a smooth loss falls as the square of the violations.
+    return mark * float(
+        np.clip(np.sqrt(share) if progress.problem.loss.is_smooth else share, 0.03, 0.5)
+    )
 
 
 def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
     problem = progress.problem
-    rho = _stiffness(problem) if problem.intercept == "free" else problem.rho
     options = {name: progress.option(name) for name in ("order", "shrinking")}
     is_free = problem.intercept == "free"
+    rho = weight_of_intercept(problem)
     return core_solver(problem, rho, progress.settings.seed, options, moves_shift=is_free)
 
 
@@ -126,12 +146,14 @@ def core_solver(
     )
 
 
-def _stiffness(problem: LinearProblem) -> float:
-    """Return the weight of the balance in the method of multipliers.
+def weight_of_intercept(problem: LinearProblem) -> float:
+    """Return the weight of a penalised intercept, or of the balance in the method of multipliers.
 
     The multiplier settles fastest if it weighs as much as a row's own norm, and no less than the
     curvature that the dual has along the balance.
     """
+    if problem.intercept != "free":
+        return problem.rho
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
     return stiffness(problem.loss, float(np.mean(norms)), problem.weight, len(norms))
 
@@ -144,11 +166,19 @@ def stiffness(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> floa
     return mean_norm + curvature or 1.0
 
 
-def _offer(progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:
+def _offer_core(
+    progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool
+) -> float:
+    """Offer where the core stands; return about the relative gap."""
+    point = core.w, core.intercept, core.alpha, core.scores
+    return offer_point(progress, *point, thoroughly=thoroughly)
+
+
+def offer_point(
+    progress: Progress, w: Vector, b: float, alpha: Vector, scores: Vector, *, thoroughly: bool
+) -> float:
     """Offer w, with the best intercept there is, and alpha; return about the relative gap."""
     problem = progress.problem
-    w, b, alpha = core.w, core.intercept, core.alpha
-    scores = core.scores
     if problem.intercept == "free":
         best = problem.best_intercept(scores - b)
         scores, b = scores + (best - b), best

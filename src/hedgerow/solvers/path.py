@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from hedgerow.problems import LinearProblem, Solution
-from hedgerow.solvers.choose import solve
 from hedgerow.solvers.settings import Settings
+from hedgerow.solvers.together import solve_together
 
-__all__ = ["solve_path"]
+__all__ = ["solve_path", "solve_paths"]
 
 
 def solve_path(
@@ -32,18 +32,30 @@ def solve_path(
     settings, solver
         As for ``solve``.
     """
-    known: list[tuple[float, Solution]] = []
+    for current in solve_paths([problem], Cs, settings, solver):
+        yield current[0]
+
+
+def solve_paths(
+    problems: Sequence[LinearProblem], Cs: Sequence[float], settings: Settings, solver: str = "auto"
+) -> Iterator[list[tuple[LinearProblem, Solution]]]:
+    """Yield the same for several problems, best over the same rows, at once."""
+    known: list[tuple[float, list[Solution]]] = []
     for C in Cs:
-        current = replace(problem, weight=C * problem.weight)
-        start = _foreseen(known, C) if known else None
-        solution = solve(current, settings, solver, start)
-        known = [*known[-1:], (C, solution)]
-        yield current, solution
+        current = [replace(problem, weight=C * problem.weight) for problem in problems]
+        starts = None
+        if known:
+            (before, first), (at, last) = known[0], known[-1]
+            pairs = zip(first, last, strict=True)
+            starts = [_foreseen([(before, old), (at, new)], C) for old, new in pairs]
+        solutions = solve_together(current, settings, solver, starts)
+        known = [*known[-1:], (C, solutions)]
+        yield list(zip(current, solutions, strict=True))
 
 
 def _foreseen(known: list[tuple[float, Solution]], C: float) -> Solution:
-    """Return about where the solution for C is, by the last one or two."""
-    (before, first), (at, last) = known[0], known[-1]
+    """Return about where the solution for C is, by the last two, or the last one given twice."""
+    (before, first), (at, last) = known
     ratio = C / at
     if at == before:
         return replace(last, alpha=ratio * last.alpha)

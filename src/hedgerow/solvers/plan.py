@@ -7,6 +7,8 @@ what they say of one solver beside another matters.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from hedgerow import _core
@@ -70,7 +72,19 @@ def _work(problem: LinearProblem) -> dict[str, float]:
 
 def _freedom(problem: LinearProblem) -> float:
     """Return how little the weights hold w back: what iterations grow with that see one row at a time."""
-    used = np.flatnonzero(problem.weight)
-    some = used[:: max(1, len(used) // SAMPLE)]
-    norms = _core.row_sq_norms(rows_of(problem.matrix, some), problem.n_threads)
-    return float(np.mean(problem.weight[used]) * np.mean(norms))
+    used = problem.weight[problem.weight > 0]
+    return float(np.mean(used)) * _mean_norm(problem.matrix)
+
+
+def _mean_norm(matrix: _core.Matrix) -> float:
+    """Return the mean squared norm of some of the rows; that of a matrix is computed once."""
+    known = _known_norms.get(matrix)
+    if known is None:
+        n_rows = matrix.shape[0]
+        some = np.arange(0, n_rows, max(1, n_rows // SAMPLE))
+        known = float(np.mean(_core.row_sq_norms(rows_of(matrix, some), 1)))
+        _known_norms[matrix] = known
+    return known
+
+
+_known_norms: WeakKeyDictionary[_core.Matrix, float] = WeakKeyDictionary()

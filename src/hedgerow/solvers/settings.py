@@ -59,6 +59,7 @@ class Progress:
     The best primal point and the best dual point are kept apart: each bounds the optimum on its
     own, and their gap only ever shrinks. Both begin at zero, so that there always is a solution.
     ``start`` is a point near the solution, if one is known: a solver may begin there, or not.
+    ``begun`` is the state that a loop for several problems left, which its own loop goes on from.
     ``when_stopped``, if a solver sets it, offers what it has reached since its last offer. With a
     ``key``, where the solver stands is left in the monitor's store, to go on from after a crash.
     """
@@ -69,6 +70,7 @@ class Progress:
     monitor: Monitor = field(default_factory=current)
     key: str | None = None
     start: Solution | None = None
+    begun: Json = None
     when_stopped: Callable[[], object] | None = None
     n_iter: int = 0
     history: list[tuple[int, float, float]] = field(default_factory=list)

@@ -47,6 +47,13 @@ enum class DualLoss {
   squared_epsilon_insensitive,
 };
 
+/// The conjugate of any of them but the logistic loss.
+BoxShape box_shape(DualLoss loss, double epsilon);
+
+/// A row rests if its slopes hold it back by more than this share of the largest violation. Rows that
+/// should not have are found by the next look.
+constexpr double kRestShare = 0.1;
+
 /// How a sweep visits the active rows.
 enum class RowOrder {
   shuffled,    ///< each once, in an order drawn anew

@@ -1,0 +1,116 @@
+// Dual coordinate descent for several planes over the same rows.
+//
+// Each plane is a problem of solver/dual_coordinate_descent.hpp: labels and weights are its own,
+// the rows, the loss and rho are shared. A sweep visits each row once for all planes that it is
+// active for: the row is read once, and the weights of a feature lie side by side. What a plane does
+// depends on the others by the order of the rows alone.
+//
+// Given: rows; y c of every plane and row; p. Returned: alphas, planes and violations, as there.
+// Cost: one sweep reads each row that any plane is active for once or twice; worth it as long as
+// most rows are active for most planes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hedgerow/data/matrix.hpp"
+#include "hedgerow/hot_loops.hpp"
+#include "hedgerow/solver/dual_coordinate_descent.hpp"
+
+namespace hedgerow {
+
+class JointDescent {
+ public:
+  struct Problem {
+    std::span<const double> weight;  ///< y c, plane after plane
+    std::int64_t n_planes;
+    double target;  ///< p
+    DualLoss loss;  ///< hinge, squared_hinge or logistic
+    double rho;
+    bool free_intercept;
+  };
+
+  struct Options {
+    bool shrinking;
+    std::uint64_t seed;
+    int n_threads;  ///< for all but the sweeps
+  };
+
+  struct Report {
+    std::vector<double> sweeps;     ///< of each plane: visits over the number of rows
+    std::vector<double> violation;  ///< of all rows, in the end
+    std::int64_t n_rows_visited;
+    std::int64_t n_visits;  ///< of rows and planes
+  };
+
+  /// The matrix is viewed, not copied: its arrays must outlive this object.
+  JointDescent(const Matrix& matrix, const Problem& problem, const Options& options);
+
+  /// Makes up to n_sweeps sweeps; a plane rests that has no violation above its tolerance. The order
+  /// of sweep t, counted over all runs, comes from the random stream (seed, t).
+  Report run(std::int64_t n_sweeps, std::span<const double> tolerance);
+
+  /// Starts from these alphas, plane after plane, and from free intercepts.
+  void set_alpha(std::span<const double> alpha, std::span<const double> intercept);
+
+  /// The plane takes no further part.
+  void retire(std::int64_t plane) { is_retired_[static_cast<std::size_t>(plane)] = 1; }
+
+  std::int64_t n_points() const { return static_cast<std::int64_t>(diagonal_.size()); }
+  std::int64_t n_planes() const { return n_planes_; }
+  std::int64_t n_swept() const { return n_swept_; }
+
+  /// Plane after plane.
+  std::vector<double> alpha() const;
+  std::vector<double> w() const;
+  std::vector<double> scores();
+  std::span<const double> intercept() const { return of_planes(intercept_); }
+  std::span<const double> excess() const { return of_planes(excess_); }
+
+ private:
+  using Values = std::vector<double>;
+
+  std::span<const double> of_planes(const Values& values) const {
+    return {values.data(), static_cast<std::size_t>(n_planes_)};
+  }
+  JointSweep sweep_of(std::span<const std::int64_t> rows);
+  void set_intercepts();
+  void activate_all();
+  void rest_none();
+  void rest_by_slopes();
+  void rest_plane(std::int64_t plane);
+  double violation_of(std::int64_t plane) const;
+  /// Orders the rows that any plane is active for, and counts the visits.
+  void arrange(Report& report);
+  void sweep();
+  void move_multipliers();
+  /// Activates what is not to rest; sets the violations of all rows.
+  void look(Report& report);
+  void refresh_scores();
+
+  Matrix matrix_;
+  std::int64_t n_planes_;
+  std::int64_t stride_;
+  DualLoss loss_;
+  BoxShape box_;
+  double target_;
+  double rho_;
+  bool free_intercept_;
+  Options options_;
+
+  Values beta_, weight_, diagonal_, w_;
+  Values shift_, excess_, intercept_;
+  Values rest_above_, rest_below_, slope_max_, slope_min_;
+  Values scratch_;
+  std::vector<std::int8_t> is_active_;  ///< of rows and planes
+  std::vector<std::int8_t> is_retired_, takes_part_;
+  std::vector<std::int8_t> multiplier_due_;  ///< a sweep ended since shift last moved
+  std::vector<std::int64_t> all_, order_;
+  std::int64_t n_swept_ = 0;
+
+  Values scores_;
+  bool scores_hold_ = false;
+};
+
+}  // namespace hedgerow
