@@ -10,6 +10,7 @@ from hedgerow import LinearProblem, Settings, certify, solve
 from hedgerow._rows import matrix_of
 from hedgerow.errors import ParameterError
 from hedgerow.losses import REGRESSION_LOSSES, loss_by_name, regression_loss
+from hedgerow.solvers.smooth_objective import ChangingGram
 
 FORMS = [
     {"system": "exact"},
@@ -81,3 +82,21 @@ def test_an_option_that_does_not_exist_names_those_that_do():
 def test_a_solver_that_cannot_take_a_loss_names_those_that_can():
     with pytest.raises(ParameterError, match=r"cannot minimise loss='hinge'.*'interior_point'"):
         solve(make("hinge", "free"), Settings(), "newton")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("constant", [0.0, 2.0])
+def test_second_derivatives_by_what_changed_are_those_computed_anew(form, constant):
+    rng = np.random.default_rng(5)
+    X, v = rng.normal(size=(200, 6)), rng.random(200)
+    problem = LinearProblem(
+        matrix_of(form(X)), np.ones(200), np.ones(200), loss_by_name("squared_hinge")
+    )
+    Z = np.column_stack([X, np.full(200, constant)]) if constant else X
+    gram = ChangingGram()
+    for n_changed in (200, 3, 0, 150, 1):
+        rows = rng.permutation(200)[:n_changed]
+        v[rows] = np.where(rng.random(n_changed) < 0.5, 0.0, rng.random(n_changed))
+        found = gram.at(v, problem, constant)
+        np.testing.assert_allclose(found, Z.T @ (v[:, None] * Z), atol=1e-11)
+        found[:] = np.nan  # what is kept is no view of what is given

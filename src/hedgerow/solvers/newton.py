@@ -33,7 +33,12 @@ from hedgerow.solvers.active_set import is_cheap
 from hedgerow.solvers.finite_newton import finite_newton
 from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.smooth_objective import ROWS_PER_UNKNOWN, Sample, SmoothObjective
+from hedgerow.solvers.smooth_objective import (
+    ROWS_PER_UNKNOWN,
+    ChangingGram,
+    Sample,
+    SmoothObjective,
+)
 from hedgerow.solvers.solver import Option, Solver
 from hedgerow.solvers.truncated_newton import Truncated, TrustRegion
 
@@ -133,26 +138,29 @@ class _Direct:
         self.every = max(1, n_samples // (ROWS_PER_UNKNOWN * unknowns))
         self.foretold = np.inf
         self.was_cut = False
+        self.gram = ChangingGram()
 
     def state(self) -> Json:
-        """Return how thin the sample is, and what the last step promised."""
-        return {"every": self.every, "foretold": self.foretold}
+        """Return how thin the sample is, what the last step promised, and what its model was made of."""
+        return {"every": self.every, "foretold": self.foretold, "gram": vars(self.gram)}
 
     def go_on_from(self, state: Json) -> None:
         """Go on from a state."""
         self.every, self.foretold = state["every"], state["foretold"]
+        self.gram = ChangingGram(**state["gram"])
 
     def advance(self) -> None:
         """Move by the minimum of the model."""
         objective = self.objective
         gradient = objective.gradient()
-        lower = cholesky_factor(objective.hessian(self._sample()), objective.problem.n_threads)
+        hessian = objective.hessian(self._sample(), self.gram)
+        lower = cholesky_factor(hessian, objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)
         foretold = -inner(gradient, direction)
         objective.step(direction, -foretold)
         self.was_cut = self.every > 1 and foretold > SLOW * self.foretold
         if self.was_cut:
-            self.every = max(1, self.every // 4)
+            self.every, self.gram = max(1, self.every // 4), ChangingGram()
         self.foretold = foretold
 
     def _sample(self) -> Sample | None:

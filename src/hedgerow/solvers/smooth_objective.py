@@ -24,7 +24,14 @@ from hedgerow.losses import ClippedLoss
 from hedgerow.problems import LinearProblem, inner
 from hedgerow.solvers.settings import Progress
 
-__all__ = ["ROWS_PER_UNKNOWN", "WORTH_A_START", "Sample", "SmoothObjective", "loss_shape"]
+__all__ = [
+    "ROWS_PER_UNKNOWN",
+    "WORTH_A_START",
+    "ChangingGram",
+    "Sample",
+    "SmoothObjective",
+    "loss_shape",
+]
 
 Vector = NDArray[np.float64]
 
@@ -91,6 +98,31 @@ class Sample:
         thin = np.zeros_like(values)
         thin[self.rows] = self.every * values[self.rows]
         return thin
+
+
+@dataclass
+class ChangingGram:
+    """The sum of v_i z_i z_i' over the rows, for weights v of which few may change from time to time.
+
+    Attributes
+    ----------
+    v, matrix : ndarray or None
+        The last weights, and their sum.
+    """
+
+    v: Vector | None = None
+    matrix: Vector | None = None
+
+    def at(self, v: Vector, problem: LinearProblem, constant: float) -> Vector:
+        """Return the sum for v: by what changed, if that is on fewer rows than there are in it."""
+        before, change = None, v
+        if self.v is not None and np.count_nonzero(v != self.v) < np.count_nonzero(v):
+            before, change = self.matrix, v - self.v
+        matrix = _core.gram(problem.matrix, change, constant, problem.n_threads)
+        if before is not None:
+            matrix += before
+        self.v, self.matrix = v.copy(), matrix.copy()
+        return matrix
 
 
 class Sums(Protocol):
@@ -222,11 +254,17 @@ class SmoothObjective:
             pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
         return self.penalised * self.z - pull
 
-    def hessian(self, sample: Sample | None = None) -> Vector:
-        """Return the second derivatives as a matrix, or an estimate from a sample of the rows."""
-        problem = self.problem
+    def hessian(self, sample: Sample | None = None, gram: ChangingGram | None = None) -> Vector:
+        """Return the second derivatives as a matrix, or an estimate from a sample of the rows.
+
+        ``gram`` has what was computed the last time, if that was from the same rows.
+        """
         bend = self.bend if sample is None else sample.of(self.bend)
-        matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
+        problem = self.problem
+        if gram is None:
+            matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
+        else:
+            matrix = gram.at(bend, problem, self.constant)
         if sample is None:
             return self._with_penalty(matrix)
         # A sample may lack the few rows that hold a rare feature back.
