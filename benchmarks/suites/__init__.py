@@ -10,6 +10,7 @@ __all__ = ["SUITES", "load_suite"]
 
 SUITES = {
     "linear": "benchmarks.suites.linear",
+    "linear_classes": "benchmarks.suites.linear_classes",
     "linear_memory": "benchmarks.suites.linear_memory",
     "linear_cv": "benchmarks.suites.linear_cv",
     "linear_stream": "benchmarks.suites.linear_stream",

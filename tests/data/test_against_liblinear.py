@@ -76,6 +76,24 @@ def test_liblinears_objective_is_not_below_ours_on_wide_sparse_text():
         check_not_above(X, np.where(y == k, 1.0, -1.0), 1.0, loss)
 
 
+def test_liblinears_objective_of_all_classes_at_once_is_not_below_ours():
+    data = data_set("20newsgroups").thinned(2000)
+    X, y, C = data.X, data.y, 1.0
+    ours = LinearSVC(multi_class="crammer_singer", C=C, intercept="penalized", tol=1e-5).fit(X, y)
+    peer = PeersLinearSVC(multi_class="crammer_singer", C=C, tol=1e-6, max_iter=20_000).fit(X, y)
+
+    def objective(model):
+        scores = X @ model.coef_.T + model.intercept_
+        costs = 1.0 - np.eye(20)[y] + scores - scores[np.arange(len(y)), y][:, None]
+        penalty = np.sum(model.coef_**2) + np.sum(model.intercept_**2)
+        return 0.5 * penalty + C * np.sum(np.max(costs, axis=1))
+
+    assert ours.certificate_.is_certified
+    assert objective(ours) == pytest.approx(ours.certificate_.primal, rel=1e-9)
+    assert objective(ours) <= objective(peer) * (1 + 1e-5)
+    assert objective(peer) <= objective(ours) * (1 + 1e-3)  # else they did not minimise the same
+
+
 @pytest.mark.parametrize(
     ("name", "C", "published"),
     [
