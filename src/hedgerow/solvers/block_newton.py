@@ -122,7 +122,7 @@ class _Whole(SmoothObjective):
         penalised = self.penalised * gradient
         return 0.5 * inner(penalised, gradient) + abs(self.excess) * self._unit
 
-    def hessian(self, sample: Any = None, gram: Any = None) -> Vector:  # noqa: ARG002 - of all rows
+    def hessian(self, sample: Any = None, known: Any = ()) -> Vector:  # noqa: ARG002 - of all rows
         """Return the second derivatives."""
         return self._with_penalty(self._gram.copy())
 

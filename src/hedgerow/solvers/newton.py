@@ -35,7 +35,7 @@ from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.smooth_objective import (
     ROWS_PER_UNKNOWN,
-    ChangingGram,
+    ChangingSum,
     Sample,
     SmoothObjective,
 )
@@ -138,29 +138,35 @@ class _Direct:
         self.every = max(1, n_samples // (ROWS_PER_UNKNOWN * unknowns))
         self.foretold = np.inf
         self.was_cut = False
-        self.gram = ChangingGram()
+        self.known = ChangingSum(), ChangingSum()
 
     def state(self) -> Json:
         """Return how thin the sample is, what the last step promised, and what its model was made of."""
-        return {"every": self.every, "foretold": self.foretold, "gram": vars(self.gram)}
+        return {
+            "every": self.every,
+            "foretold": self.foretold,
+            "known": [vars(each) for each in self.known],
+        }
 
     def go_on_from(self, state: Json) -> None:
         """Go on from a state."""
         self.every, self.foretold = state["every"], state["foretold"]
-        self.gram = ChangingGram(**state["gram"])
+        gram, squares = state["known"]
+        self.known = ChangingSum(**gram), ChangingSum(**squares)
 
     def advance(self) -> None:
         """Move by the minimum of the model."""
         objective = self.objective
         gradient = objective.gradient()
-        hessian = objective.hessian(self._sample(), self.gram)
+        hessian = objective.hessian(self._sample(), self.known)
         lower = cholesky_factor(hessian, objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)
         foretold = -inner(gradient, direction)
         objective.step(direction, -foretold)
         self.was_cut = self.every > 1 and foretold > SLOW * self.foretold
         if self.was_cut:
-            self.every, self.gram = max(1, self.every // 4), ChangingGram()
+            self.every = max(1, self.every // 4)
+            self.known = ChangingSum(), ChangingSum()
         self.foretold = foretold
 
     def _sample(self) -> Sample | None:

@@ -57,7 +57,7 @@ def _foreseen(known: list[tuple[float, Solution]], C: float) -> Solution:
     """Return about where the solution for C is, by the last two, or the last one given twice."""
     (before, first), (at, last) = known
     ratio = C / at
-    if at == before:
+    if at == before or last.solver == "newton":  # which begins at the plane
         return replace(last, alpha=ratio * last.alpha)
     time = np.log(ratio) / np.log(at / before)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,6 +11,7 @@ At every point the true losses and their duals are at hand too: a gap costs noth
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -27,7 +28,7 @@ from hedgerow.solvers.settings import Progress
 __all__ = [
     "ROWS_PER_UNKNOWN",
     "WORTH_A_START",
-    "ChangingGram",
+    "ChangingSum",
     "Sample",
     "SmoothObjective",
     "loss_shape",
@@ -101,28 +102,28 @@ class Sample:
 
 
 @dataclass
-class ChangingGram:
-    """The sum of v_i z_i z_i' over the rows, for weights v of which few may change from time to time.
+class ChangingSum:
+    """A sum over the rows, linear in weights v of which few may change from time to time.
 
     Attributes
     ----------
-    v, matrix : ndarray or None
+    v, value : ndarray or None
         The last weights, and their sum.
     """
 
     v: Vector | None = None
-    matrix: Vector | None = None
+    value: Vector | None = None
 
-    def at(self, v: Vector, problem: LinearProblem, constant: float) -> Vector:
+    def at(self, v: Vector, sum_of: Callable[[Vector], Vector]) -> Vector:
         """Return the sum for v: by what changed, if that is on fewer rows than there are in it."""
         before, change = None, v
         if self.v is not None and np.count_nonzero(v != self.v) < np.count_nonzero(v):
-            before, change = self.matrix, v - self.v
-        matrix = _core.gram(problem.matrix, change, constant, problem.n_threads)
+            before, change = self.value, v - self.v
+        value = sum_of(change)
         if before is not None:
-            matrix += before
-        self.v, self.matrix = v.copy(), matrix.copy()
-        return matrix
+            value += before
+        self.v, self.value = v.copy(), value.copy()
+        return value
 
 
 class Sums(Protocol):
@@ -254,23 +255,31 @@ class SmoothObjective:
             pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
         return self.penalised * self.z - pull
 
-    def hessian(self, sample: Sample | None = None, gram: ChangingGram | None = None) -> Vector:
+    def hessian(self, sample: Sample | None = None, known: Sequence[ChangingSum] = ()) -> Vector:
         """Return the second derivatives as a matrix, or an estimate from a sample of the rows.
 
-        ``gram`` has what was computed the last time, if that was from the same rows.
+        ``known`` are two sums as they were the last time, if that was from the same rows.
         """
+        gram, squares = known or (ChangingSum(), ChangingSum())
         bend = self.bend if sample is None else sample.of(self.bend)
-        problem = self.problem
-        if gram is None:
-            matrix = _core.gram(problem.matrix, bend, self.constant, problem.n_threads)
-        else:
-            matrix = gram.at(bend, problem, self.constant)
+        matrix = gram.at(bend, self._gram_of)
         if sample is None:
             return self._with_penalty(matrix)
         # A sample may lack the few rows that hold a rare feature back.
-        true, estimate = self.hessian_diagonal() - self.penalised, matrix.diagonal()
+        true, estimate = squares.at(self.bend, self._squares_of), matrix.diagonal()
         np.fill_diagonal(matrix, np.where(estimate < UNDERRATED * true, true, estimate))
         return self._with_penalty(matrix)
+
+    def _gram_of(self, v: Vector) -> Vector:
+        """Return the sum of v_i z_i z_i'."""
+        return _core.gram(self.problem.matrix, v, self.constant, self.problem.n_threads)
+
+    def _squares_of(self, v: Vector) -> Vector:
+        """Return its diagonal."""
+        squares = _core.weighted_square_sum(self.problem.matrix, v, self.problem.n_threads)
+        if self.constant:
+            squares = np.append(squares, self.constant**2 * float(np.sum(v)))
+        return squares
 
     def _with_penalty(self, matrix: Vector) -> Vector:
         """Return second derivatives of the losses with those of the penalty, in place."""
@@ -287,11 +296,7 @@ class SmoothObjective:
 
     def hessian_diagonal(self) -> Vector:
         """Return the diagonal of the second derivatives."""
-        problem = self.problem
-        squares = _core.weighted_square_sum(problem.matrix, self.bend, problem.n_threads)
-        if self.constant:
-            squares = np.append(squares, self.constant**2 * float(np.sum(self.bend)))
-        diagonal = squares + self.penalised
+        diagonal = self._squares_of(self.bend) + self.penalised
         diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
         return diagonal
 
