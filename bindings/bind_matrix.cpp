@@ -75,13 +75,21 @@ nb::object nonzero_bounds(Table<const T> values, double most, int n_threads) {
   return nb::cast(bounds);
 }
 
+/// Into memory of the core's, not of NumPy's: that asks for huge pages, whose first touch is dear
+/// where a machine is a guest of another.
 template <class T>
-void py_copy_nonzero(Table<const T> array, Vector<const std::int32_t> bounds, Vector<T> values,
-                     Vector<std::int32_t> columns, int n_threads) {
+nb::tuple py_copy_nonzero(Table<const T> array, Vector<const std::int32_t> bounds, int n_threads) {
   const DenseRows<T> rows = std::get<DenseRows<T>>(dense<T>(array).view);
   require_length("bounds", bounds.size(), rows.n_rows + 1, "row, and one");
-  const nb::gil_scoped_release unlocked;
-  copy_nonzero(rows, as_span(bounds), as_span(values), as_span(columns), n_threads);
+  require_bounds(as_span(bounds), array.size());
+  const auto n_stored = static_cast<std::size_t>(bounds.data()[rows.n_rows]);
+  auto values = make_array<T, 1>({n_stored});
+  auto columns = make_array<std::int32_t, 1>({n_stored});
+  {
+    const nb::gil_scoped_release unlocked;
+    copy_nonzero(rows, as_span(bounds), as_span(values), as_span(columns), n_threads);
+  }
+  return nb::make_tuple(values, columns);
 }
 
 template <class T>
@@ -90,8 +98,8 @@ void bind_compact(nb::module_& module) {
              "The row bounds of a CSR matrix of the values other than 0; None if they are more than "
              "that share of all.");
   module.def("copy_nonzero", &py_copy_nonzero<T>, "array"_a.noconvert(), "bounds"_a.noconvert(),
-             "values"_a.noconvert(), "columns"_a.noconvert(), "n_threads"_a,
-             "Write the values other than 0 and their columns, within the bounds of each row.");
+             "n_threads"_a, nb::rv_policy::move,
+             "The values other than 0 and their columns, by the bounds of each row.");
 }
 
 }  // namespace

@@ -24,6 +24,24 @@ TEST(compressed_rows_hold_what_is_not_zero_in_order) {
   CHECK((columns == std::vector<std::int32_t>{1, 0, 2}));
 }
 
+TEST(long_rows_with_empty_stretches_and_negative_zeros_are_compressed_as_short_ones) {
+  const std::int64_t n_cols = 70;
+  std::vector<double> x(static_cast<std::size_t>(2 * n_cols), 0.0);
+  for (const std::size_t j : {0u, 15u, 16u, 47u, 69u, 70u, 139u}) x[j] = 1.0 + static_cast<double>(j);
+  x[50] = -0.0;
+  const DenseRows<double> rows{x.data(), 2, n_cols, n_cols};
+  std::vector<std::int64_t> begins(3);
+  CHECK(hedgerow::count_nonzero(rows, std::span(begins), 1) == 7);
+  CHECK((begins == std::vector<std::int64_t>{0, 5, 7}));
+  const std::vector<std::int32_t> bounds(begins.begin(), begins.end());
+  std::vector<double> values(7);
+  std::vector<std::int32_t> columns(7);
+  hedgerow::copy_nonzero(rows, std::span<const std::int32_t>(bounds), std::span(values),
+                         std::span(columns), 1);
+  CHECK((values == std::vector<double>{1, 16, 17, 48, 70, 71, 140}));
+  CHECK((columns == std::vector<std::int32_t>{0, 15, 16, 47, 69, 0, 69}));
+}
+
 TEST(wrong_bounds_write_nothing_outside) {
   const std::vector<double> x{1, 2, 3, 4};
   const DenseRows<double> rows{x.data(), 2, 2, 2};

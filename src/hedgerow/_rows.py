@@ -189,8 +189,7 @@ def compact(matrix: _core.Matrix, n_threads: int) -> _core.Matrix:
     bounds = _core.nonzero_bounds(array, MOST_FILLED[array.dtype], n_threads)
     if bounds is None:
         return matrix
-    values, columns = np.empty(bounds[-1], array.dtype), np.empty(bounds[-1], np.int32)
-    _core.copy_nonzero(array, bounds, values, columns, n_threads)
+    values, columns = _core.copy_nonzero(array, bounds, n_threads)
     return _core.Matrix.csr(values, columns, bounds, array.shape[1])
 
 
