@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
 from hedgerow._parameters import Rule, true_or_false
+from hedgerow._rows import read_rows
 from hedgerow._state import stateful
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
@@ -70,7 +71,8 @@ class Precomputed(Kernel):
 
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return rows of the table."""
-        return _float64(read_finite(X)[np.asarray(indices)])
+        table, _ = read_rows(X)
+        return _float64(read_finite(table[np.asarray(indices)]))  # the others may be many
 
     def core_form(self) -> CoreForm:
         """Return "precomputed"."""
