@@ -85,8 +85,7 @@ def dual(task: KernelTask, X: Any, y: NDArray[Any], coef: Array) -> float:
         signs = _signs(y)
         feasible = _balanced(signs * np.clip(signs * coef, 0.0, task.C))
         linear = float(np.sum(np.abs(feasible)))
-    support = np.flatnonzero(feasible.any(axis=0))
-    return linear - 0.5 * _square_length(task, X[support], feasible[:, support])
+    return linear - 0.5 * sum(_square_length(task, X, problem) for problem in feasible)
 
 
 def goodness(task: KernelTask, data: Dataset, result: Result) -> float:
@@ -136,9 +135,11 @@ def _balanced(coef: Array) -> Array:
 
 
 def _square_length(task: KernelTask, X: Any, coef: Array) -> float:
-    """Return the sum of |w|^2 over the problems."""
-    blocks = _kernel_blocks(task.gamma, X, X)
-    return float(sum(np.sum(coef[:, block] * (coef @ K.T)) for block, K in blocks))
+    """Return |w|^2 of one problem."""
+    support = np.flatnonzero(coef)
+    rows, weights = X[support], coef[support]
+    blocks = _kernel_blocks(task.gamma, rows, rows)
+    return float(sum(weights[block] @ (K @ weights) for block, K in blocks))
 
 
 def _kernel_blocks(gamma: float, A: Any, B: Any) -> Iterator[tuple[slice, Array]]:

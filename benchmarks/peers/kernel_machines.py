@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -18,7 +19,7 @@ from benchmarks.worker import FellBackError
 __all__ = ["HedgerowKernel", "IntelexKernel", "ScikitLearnKernel"]
 
 
-class _LikeScikitLearn:
+class _LikeScikitLearn(ABC):
     """An ``SVC`` and an ``SVR`` whose parameters and attributes are those of scikit-learn."""
 
     name: str
@@ -64,9 +65,9 @@ class _LikeScikitLearn:
         """Return how many steps it took."""
         return f"{np.max(getattr(fitted, 'n_iter_', 0))} iterations"
 
+    @abstractmethod
     def _machine(self, task: KernelTask) -> Any:
         """Return the class of the task."""
-        raise NotImplementedError
 
     def _watched(self) -> AbstractContextManager[None]:
         """Return what notices that another library does the work."""

@@ -10,6 +10,7 @@ from benchmarks.datasets import Dataset, from_folder, in_single_precision
 from benchmarks.kernel_objectives import KernelTask, dual, judge_against
 from benchmarks.peers.kernel_machines import HedgerowKernel, IntelexKernel, ScikitLearnKernel
 from benchmarks.peers.libsvm import Libsvm
+from hedgerow.errors import DataError
 
 __all__ = ["CASES", "CONTESTANTS", "REMARK", "SUITE", "some_of_covtype"]
 
@@ -28,6 +29,9 @@ REMARK = (
 def some_of_covtype(n_rows: int, folder: Path | None) -> Dataset:
     """Return so many training rows of covtype as dense float32."""
     data = in_single_precision("covtype", folder)
+    if len(data.y) < n_rows:
+        msg = f"covtype has {len(data.y)} training rows where {n_rows} are asked for; use the whole file"
+        raise DataError(msg)
     test = data.X_test[:N_TEST_ROWS], data.y_test[:N_TEST_ROWS]
     return Dataset(data.X[:n_rows], data.y[:n_rows], *test)
 
@@ -64,8 +68,8 @@ SUITE = Suite(
     contestants=CONTESTANTS,
     targets=(
         Target("tolerance 1e-3", float("inf")),
-        # Finer than what LIBSVM's tolerance leaves of its own objective.
-        Target("LIBSVM's dual objective within 1e-5", 1e-5),
+        # On some thousand rows of covtype, a9a and mnist LIBSVM leaves 5e-8 to 2e-7 of its own optimum.
+        Target("LIBSVM's dual objective within 1e-7", 1e-7),
     ),
     referee=as_good_as_libsvm,
     remark=REMARK,

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import pairwise
 
 import hedgerow
+from hedgerow._state.declare import _models
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels import (
     KERNELS,
@@ -23,6 +24,7 @@ from hedgerow.kernels import (
     Cosine,
     FunctionKernel,
     HistogramIntersection,
+    Kernel,
     KernelProduct,
     Laplacian,
     Linear,
@@ -231,7 +233,18 @@ def test_numbers_of_numpy_scale_a_kernel_from_both_sides():
         Linear() + 1.0
 
 
-@pytest.mark.parametrize("kernel", EVERY + COMBINED + [Precomputed(), RBF(sigma=2.0)], ids=repr)
+STORED = [*EVERY, *COMBINED, 2 * Linear(), Precomputed(), RBF(sigma=2.0)]
+
+
+def test_every_kernel_that_can_be_stored_is_among_those_below():
+    declared = {cls for each in _models.values() if issubclass(cls := each.cls, Kernel)}
+    assert {type(kernel) for kernel in STORED} == declared
+    for needs_code in (FunctionKernel(pairwise.linear_kernel), RowsKernel(Lengths())):
+        with pytest.raises(ParameterError, match="cannot be saved"):
+            hedgerow.save(needs_code, "nowhere.hedge")
+
+
+@pytest.mark.parametrize("kernel", STORED, ids=repr)
 def test_a_saved_kernel_is_loaded_equal(kernel, tmp_path):
     hedgerow.save(kernel, tmp_path / "kernel.hedge")
     assert hedgerow.load(tmp_path / "kernel.hedge") == kernel
@@ -315,6 +328,25 @@ def test_an_object_with_rows_is_a_kernel_of_old_and_new_rows():
         table = RowsKernel(Linear())(rows[:5], rows[5:9])
         np.testing.assert_allclose(table, Linear()(X[:5], X[5:9]), **ROUNDING)
     assert np.array_equal(RowsKernel(Linear()).diagonal(X), Linear().diagonal(X))
+
+
+def test_what_is_given_is_not_written_to():
+    table = X @ X.T
+    before = table.copy()
+
+    class Kept:
+        def rows(self, _, indices):
+            return table[indices]
+
+        def diagonal(self, _):
+            return table.diagonal()
+
+    for given in (Precomputed(), RowsKernel(Kept())):
+        kernel = given + given * given
+        kernel(table)
+        kernel.diagonal(table)
+        kernel.rows(table, np.arange(300))
+        assert np.array_equal(table, before)
 
 
 def test_a_function_is_never_asked_for_the_whole_table(monkeypatch):

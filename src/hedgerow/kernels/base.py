@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -38,7 +39,7 @@ class CoreForm:
     parts: tuple[CoreForm, ...] = ()
 
 
-class Kernel(BaseEstimator):
+class Kernel(BaseEstimator, ABC):
     """A kernel k(x, z); ``k1 + k2``, ``k1 * k2`` and ``2 * k`` are kernels too.
 
     A kernel is cloned and never fitted. Two are equal if they are of one class and have equal
@@ -53,17 +54,17 @@ class Kernel(BaseEstimator):
         """Whether no table of values can have a negative eigenvalue, rounding apart."""
         return True
 
+    @abstractmethod
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return k(x, z) for each row x of X and each row z of Y, or of X again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return the rows of ``self(X)`` with these indices, without the others."""
-        raise NotImplementedError
 
     def resolved(self, X: Any) -> Self:  # noqa: ARG002 - the form of all kernels
         """Return a new kernel with numbers where a parameter says how they follow from the rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol
 
@@ -99,9 +100,9 @@ class _Given(Kernel):
             values[block] = self._rows_of(X, wanted[block])
         return values
 
+    @abstractmethod
     def _rows_of(self, X: Any, indices: Indices) -> Matrix:
         """Return some rows of the table of X."""
-        raise NotImplementedError
 
 
 class FunctionKernel(_Given):
@@ -187,7 +188,7 @@ class RowsKernel(_Given):
         self._check()
         n = _n_rows(X)
         if hasattr(self.source, "diagonal"):
-            return np.asarray(self.source.diagonal(X), dtype=np.float64)
+            return np.array(self.source.diagonal(X), dtype=np.float64)
         blocks = (np.arange(n)[block] for block in _blocks(n, n))
         return np.concatenate([self._rows_of(X, i)[np.arange(len(i)), i] for i in blocks])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -91,9 +92,9 @@ class VectorKernel(Kernel):
             table[i, j] = self._values(a, b)
         return table
 
+    @abstractmethod
     def _values(self, A: Rows, B: Rows) -> Matrix:
         """Return the values of a tile of float64 rows."""
-        raise NotImplementedError
 
     def _diagonal(self, A: Rows) -> Vector:
         """Return k(a, a) of float64 rows; 1 unless a kernel says otherwise."""

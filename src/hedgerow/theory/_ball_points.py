@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, matrix_of, read_rows
+from hedgerow._rows import Rows, dense, matrix_of
 from hedgerow.kernels import Kernel
+from hedgerow.kernels.blocks import read_finite
 
 __all__ = ["KernelPoints", "Points", "RowPoints", "Vector"]
 
@@ -41,9 +42,7 @@ class RowPoints:
     """The rows of a table. Dense ones are moved to their mean, where dot products keep their digits."""
 
     def __init__(self, X: Any) -> None:
-        rows, names = read_rows(X)
-        matrix_of(rows, names)
-        rows = rows.astype(np.float64, copy=False)
+        rows = read_finite(X).astype(np.float64, copy=False)
         self._origin = np.zeros(rows.shape[1]) if sp.issparse(rows) else rows.mean(axis=0)
         self._rows: Rows = rows if sp.issparse(rows) else rows - self._origin
         self._matrix = matrix_of(self._rows)
@@ -51,7 +50,7 @@ class RowPoints:
         self.column = lru_cache(maxsize=max(2, _KEPT // rows.shape[0]))(self._column)
 
     def _column(self, i: int) -> Vector:
-        return self._products(_dense(self._rows[[i]])[0])
+        return self._products(dense(self._rows[[i]])[0])
 
     def square_distances(self, support: Indices, weights: Vector) -> Vector:
         """Return those of all rows to a weighted mean of some; dense ones are subtracted from it."""
@@ -96,8 +95,3 @@ class KernelPoints:
     def center(self, support: Indices, weights: Vector) -> None:  # noqa: ARG002 - the protocol's form
         """Return None: the space has no coordinates."""
         return
-
-
-def _dense(rows: Rows) -> NDArray[Any]:
-    array: NDArray[Any] = rows.toarray() if sp.issparse(rows) else rows
-    return array

@@ -99,7 +99,7 @@ class _ActiveSet:
         return False
 
     def _weights_of_the_sphere(self) -> Vector:
-        """Return the weights, of sum 1, whose mean is as far from each active point as from all."""
+        """Return the weights, of sum 1, whose mean is equally far from all active points."""
         table = self._differences()
         return _with_first(_solved(table, 0.5 * table.diagonal()))
 
