@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks SUITE --data DIR [--json FILE]``."""
+"""The command line: ``python -m benchmarks SUITE --data DIR [--json FILE] [--plot FILE]``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.console import Console
 
 from benchmarks.contest import Case, Contest, Limits, Suite, UnjudgeableError
 from benchmarks.machine import available_cores, busy_cores, describe_machine, installed_versions
+from benchmarks.plot import draw_growth, refuse_without_matplotlib
 from benchmarks.report import CaseReport, Report
 from benchmarks.suites import SUITES, load_suite
 from benchmarks.worker import Worker
@@ -38,6 +39,12 @@ _TABLE_WIDTH = 200
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write machine, versions and every timing here.",
 )
+@click.option(
+    "--plot",
+    "plot_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw seconds against rows into this file, .svg or .png.",
+)
 @click.option("--repeats", type=click.IntRange(1), default=3, help="Timed fits of each. [3]")
 @click.option("--only", default="", help="Only the cases whose name contains this.")
 @click.option(
@@ -57,6 +64,7 @@ def main(
     suite: str,
     data: Path | None,
     json_file: Path | None,
+    plot_file: Path | None,
     repeats: int,
     only: str,
     budget: float,
@@ -64,10 +72,14 @@ def main(
 ) -> None:
     """Time Hedgerow and its peers on the same data, at equal quality."""
     try:
+        if plot_file is not None:
+            refuse_without_matplotlib()
         chosen = load_suite(suite)
         cases = _cases(chosen, only)
         report = Report(suite, chosen, Limits(repeats, budget, threads), _about(chosen))
         _run(report, cases, data, json_file)
+        if plot_file is not None:
+            draw_growth(report, plot_file)
     except HedgerowError as error:
         raise click.ClickException(str(error)) from error
     width = None if sys.stdout.isatty() else _TABLE_WIDTH

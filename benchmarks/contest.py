@@ -46,7 +46,11 @@ CLIMB = 5
 
 
 class Contestant(Protocol):
-    """A way to do a task: one library, one of its algorithms. Pickled into its own process."""
+    """A way to do a task: one library, one of its algorithms. Pickled into its own process.
+
+    One that needs something before its time is taken, such as a model to predict with, also has
+    ``prepare(task, data, n_threads)``, which is called when its process gets a case.
+    """
 
     @property
     def name(self) -> str:
@@ -121,6 +125,8 @@ class Suite:
         The lines, the columns, and the qualities asked for, loosest first.
     referee : callable
         Makes the judge of a case; may run reference fits through the Measure it is given.
+    remark : str
+        What a reader must know of all figures.
     """
 
     title: str
@@ -128,6 +134,7 @@ class Suite:
     contestants: Sequence[Contestant]
     targets: Sequence[Target]
     referee: Callable[[Any, Dataset, Measure], Judge]
+    remark: str = ""
 
 
 @dataclass(frozen=True)

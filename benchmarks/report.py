@@ -142,6 +142,8 @@ class Report:
             f"Median seconds of {self.limits.repeats} interleaved repeats ± half their range; "
             f"> charged the budget of {self.limits.budget:g} s, ~ not every repeat got there."
         )
+        if self.suite.remark:
+            yield self.suite.remark
         share = self.processor_share()
         if share < QUIET:
             yield (

@@ -141,10 +141,20 @@ def _serve(pipe: Connection, contestant: Contestant, n_threads: int) -> None:
             return
         if isinstance(request, tuple):
             task, data = request
-            rows, tolerance = data.thinned(WARM_UP_ROWS), contestant.ladder(task)[0]
+            pipe.send(_warmed_up(contestant, task, data, n_threads))
         else:
-            rows, tolerance = data, request
-        pipe.send(_attempt(contestant, task, rows, tolerance, n_threads))
+            pipe.send(_attempt(contestant, task, data, request, n_threads))
+
+
+def _warmed_up(contestant: Contestant, task: Any, data: Dataset, n_threads: int) -> Outcome:
+    """Let the contestant prepare itself if it wants to, and fit a few rows."""
+    try:
+        if hasattr(contestant, "prepare"):
+            contestant.prepare(task, data, n_threads)
+    except Exception as error:  # noqa: BLE001 - whatever a peer raises belongs into the report
+        return Outcome("failed", message=f"{type(error).__name__}: {error}")
+    rows, tolerance = data.thinned(WARM_UP_ROWS), contestant.ladder(task)[0]
+    return _attempt(contestant, task, rows, tolerance, n_threads)
 
 
 def die_with_parent() -> None:

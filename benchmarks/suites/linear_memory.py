@@ -12,15 +12,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from benchmarks.contest import Case, Contestant, Judge, Measure, Suite, Target, Verdict
-from benchmarks.datasets import Dataset, from_folder
+from benchmarks.datasets import Dataset, in_single_precision
 from benchmarks.memory import in_fresh_process, peak_growth
 from benchmarks.objectives import LinearTask, primal
 from benchmarks.peers.hedgerow import HedgerowLinear
@@ -28,7 +26,7 @@ from benchmarks.peers.liblinear import Liblinear
 from benchmarks.peers.scikit_learn import ScikitLearnLinear, ScikitLearnLogistic
 from benchmarks.suites.linear import LOSSES
 
-__all__ = ["SUITE", "Weighed", "allowance", "in_single_precision"]
+__all__ = ["SUITE", "Weighed", "allowance"]
 
 _ROWS = (("covtype", 0.0625), ("mnist", 0.03125), ("ijcnn1", 32.0))
 
@@ -39,18 +37,6 @@ _WARM_UP_ROWS = 2000
 def allowance(data: Dataset) -> float:
     """Return the bytes that a fit may take beyond its data."""
     return 0.3 * float(data.X.nbytes) + 100.0 * len(data.y)
-
-
-def in_single_precision(name: str, folder: Path | None) -> Dataset:
-    """Return a data set as dense float32 rows."""
-    data = from_folder(name)(folder)
-    return Dataset(_dense(data.X), data.y, _dense(data.X_test), data.y_test)
-
-
-def _dense(X: Any) -> NDArray[np.float32]:
-    """Return dense float32 rows, one after the other in memory."""
-    single = X.astype(np.float32)
-    return np.ascontiguousarray(single.toarray() if sparse.issparse(single) else single)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Support vector machines and ensembles that end with a proof.
 
-Every public name can be imported from here; each is loaded when it is first used::
+Every public name can be imported from here; each is loaded when it is first used, and so are the
+modules ``kernels``, ``testing`` and ``theory``::
 
     from hedgerow import LinearSVC
     model = LinearSVC(C=1.0).fit(X, y)
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from hedgerow import kernels, testing, theory
     from hedgerow._engine import engine
     from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
     from hedgerow.calibration import CalibratedModel, calibrate
@@ -48,6 +50,25 @@ if TYPE_CHECKING:
         evaluate,
     )
     from hedgerow.io import Table, read_table
+    from hedgerow.kernels import (
+        RBF,
+        AdditiveChiSquared,
+        ChiSquared,
+        Cosine,
+        FunctionKernel,
+        HistogramIntersection,
+        Kernel,
+        KernelProduct,
+        KernelSum,
+        Laplacian,
+        Linear,
+        Polynomial,
+        Precomputed,
+        RowsKernel,
+        ScaledKernel,
+        Sigmoid,
+        Wavelet,
+    )
     from hedgerow.linear import (
         AveragedPerceptron,
         Hyperplane,
@@ -105,6 +126,25 @@ _HOMES = {
         "evaluate",
     ],
     "io": ["Table", "read_table"],
+    "kernels": [
+        "RBF",
+        "AdditiveChiSquared",
+        "ChiSquared",
+        "Cosine",
+        "FunctionKernel",
+        "HistogramIntersection",
+        "Kernel",
+        "KernelProduct",
+        "KernelSum",
+        "Laplacian",
+        "Linear",
+        "Polynomial",
+        "Precomputed",
+        "RowsKernel",
+        "ScaledKernel",
+        "Sigmoid",
+        "Wavelet",
+    ],
     "linear": [
         "AveragedPerceptron",
         "Hyperplane",
@@ -133,13 +173,16 @@ _HOMES = {
     "solvers": ["Settings", "Solution", "solve"],
     "thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
 }
+_MODULES = ("kernels", "testing", "theory")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - strings all, taken from above
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from the module it lives in."""
+    """Load a public name from the module it lives in, or a public module."""
+    if name in _MODULES:
+        return importlib.import_module(f"hedgerow.{name}")
     if name not in _HOME_OF:
         msg = f"module 'hedgerow' has no attribute {name!r}"
         raise AttributeError(msg)
@@ -157,4 +200,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

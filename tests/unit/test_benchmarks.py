@@ -178,6 +178,8 @@ def test_data_that_are_not_there_are_named_in_one_sentence(tmp_path):
         ("a9a", (32561, 123), 16281, 2),
         ("ijcnn1", (49990, 22), 91701, 2),
         ("mnist", (11982, 784), 1984, 2),
+        ("mnist10", (60000, 784), 10000, 10),
+        ("letter", (15000, 16), 5000, 26),
         ("20newsgroups", (11314, 129791), 7532, 20),
     ],
 )
@@ -189,6 +191,16 @@ def test_the_real_data_have_their_published_shapes(data_folder, name, shape, n_t
     assert data.n_classes == n_classes
     if name != "20newsgroups":  # the size of its vocabulary is scikit-learn's business
         assert data.X.shape == shape
+
+
+@pytest.mark.data
+def test_the_houses_of_california_are_numbers_on_one_scale(data_folder):
+    data = from_folder("california_housing")(data_folder)
+    assert data.X.shape == (16512, 13)
+    assert len(data.y_test) == 4128
+    np.testing.assert_allclose(data.X.std(axis=0), 1.0, rtol=1e-12)
+    assert np.isfinite(data.X_test).all()
+    assert 0.1 < data.y.min() < data.y.max() < 5.1
 
 
 # ------------------------------------------------------------------------------ the report

@@ -1,12 +1,15 @@
-"""The public batteries: every loss and solver passes, and what is wrong fails."""
+"""The public batteries: every loss, kernel and solver passes, and what is wrong fails."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from hedgerow.kernels import KERNELS, RBF, FunctionKernel, Linear, Precomputed, Sigmoid
 from hedgerow.losses import LOSSES, REGRESSION_LOSSES, Hinge, SquaredHinge, regression_loss
 from hedgerow.solvers import SOLVERS
-from hedgerow.testing import check_loss, check_solver
+from hedgerow.testing import check_kernel, check_loss, check_solver
 
 pytestmark = pytest.mark.sanitize
 
@@ -74,3 +77,74 @@ def test_every_solver_passes_its_battery(solver, loss):
 def test_a_solver_that_stops_too_early_fails():
     with pytest.raises(AssertionError, match=r"dual_coordinate_descent on the .*Not certified"):
         check_solver("dual_coordinate_descent", "hinge", max_iter=1)
+
+
+ROWS = np.random.default_rng(0).uniform(size=(60, 4)).round(2)
+ROWS[7] = ROWS[50]
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"precomputed"}))
+def test_every_kernel_passes_its_battery(name, container):
+    check_kernel(name, container(ROWS))
+
+
+def test_tables_functions_objects_and_things_that_are_no_vectors_pass_too():
+    check_kernel(Precomputed(), ROWS @ ROWS.T)
+    check_kernel(lambda A, B: A @ B.T, ROWS)
+    check_kernel(
+        lambda A, B: [[float(len({*a} & {*b})) for b in B] for a in A], ["ab", "bc", "abc"]
+    )
+    check_kernel(FunctionKernel(lambda A, B: np.tanh(A @ B.T - 1.0), indefinite=True), ROWS)
+
+
+class OneSided(Linear):
+    def _values(self, A, B):
+        return super()._values(A, B) + np.arange(B.shape[0])
+
+
+class WrongDiagonal(RBF):
+    def _diagonal(self, A):
+        return np.full(A.shape[0], 2.0)
+
+
+class WrongRows(Linear):
+    def rows(self, X, indices):
+        return super().rows(X, np.sort(indices))
+
+
+class FewRows(Linear):
+    def rows(self, X, indices):
+        return super().rows(X, indices)[:1]
+
+
+class SecretlyIndefinite(Sigmoid):
+    is_positive_semidefinite = True
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        (OneSided(), r"not so: k\(x, z\) is k\(z, x\) \(rows 0 and 1: "),
+        (WrongDiagonal(), r"not so: diagonal\(X\) is the diagonal .* \(rows 0 and 0: 2 and 1\)"),
+        (WrongRows(), r"not so: rows\(X, indices\) are those rows of the table \(rows "),
+        (FewRows(), r"rows\(X, indices\) has a row an index .* \(30 indices, 60 rows"),
+        (
+            SecretlyIndefinite(coef0=-1.0),
+            r"no eigenvalue is negative \(one is -.* from rows \d+ and",
+        ),
+        (
+            lambda A, B: np.full((len(A), len(B)), np.nan),
+            r"every value is finite \(rows 0 and 0: nan\)",
+        ),
+        (
+            lambda A, B: -(A @ B.T),
+            r"no eigenvalue is negative .* say that the kernel is indefinite",
+        ),
+        # A function that sees which block it is in: rows differ with the block they come in.
+        (lambda A, B: A @ B.T + (len(A) == 1), r"rows\(X, indices\) are those rows of the table"),
+    ],
+)
+def test_a_wrong_kernel_fails_by_the_law_it_breaks(kernel, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        check_kernel(kernel, ROWS)

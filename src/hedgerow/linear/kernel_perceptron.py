@@ -25,6 +25,7 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import labels, numbers, rows, whole_numbers
 from hedgerow._validation import TrainingData, check_classification_data, check_prediction_rows
 from hedgerow.errors import DataError
+from hedgerow.kernels import finite_number, gamma_of, gamma_rule
 from hedgerow.linear._perceptron_base import REPORT, RULES, PerceptronBase, problems_of
 from hedgerow.linear._rosenblatt import BinaryProblem, Visits
 from hedgerow.monitor import Monitor, current, monitored_fit
@@ -60,24 +61,11 @@ def _kernel_rule(value: Any) -> str | None:
     return None if expected is None else f"a callable (X, Y) or {expected}"
 
 
-def _gamma_rule(value: Any) -> str | None:
-    """Allow what ``gamma`` may be."""
-    expected = (
-        None if isinstance(value, str) and value in ("scale", "auto") else real_number(0.0)(value)
-    )
-    return None if expected is None else f"'scale', 'auto' or {expected}"
-
-
-def _coef0_rule(value: Any) -> str | None:
-    """Allow finite numbers."""
-    return None if real_number(-np.inf)(value) is None else "a finite number"
-
-
 _RULES: dict[str, Rule] = RULES | {
     "kernel": _kernel_rule,
-    "gamma": _gamma_rule,
+    "gamma": gamma_rule,
     "degree": whole_number(1),
-    "coef0": _coef0_rule,
+    "coef0": finite_number,
 }
 
 
@@ -295,7 +283,8 @@ class KernelPerceptron(PerceptronBase):
         """
         check_parameters(self, _RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        self.gamma_ = _gamma_of(self.gamma, data)
+        there = data.sample_weight > 0
+        self.gamma_ = gamma_of(self.gamma, data.X if there.all() else data.X[there])
         learners = [self._learner(data.X, problem) for problem in problems_of(data)]
         runs = self._train(learners, self._schedule(), partial(_planes_kept, data=data))
         self._warn_unless_separated(runs)
@@ -339,26 +328,6 @@ class KernelPerceptron(PerceptronBase):
             )
             raise DataError(msg)
         return values.astype(np.float64, copy=False)
-
-
-def _gamma_of(gamma: float | str, data: TrainingData) -> float:
-    """Return the number that ``gamma`` stands for."""
-    if not isinstance(gamma, str):
-        return float(gamma)
-    n_features: int = data.X.shape[1]
-    if gamma == "auto":
-        return 1.0 / n_features
-    there = data.sample_weight > 0
-    variance = _variance(data.X if there.all() else data.X[there])
-    return 1.0 / (n_features * variance) if variance > 0 else 1.0
-
-
-def _variance(X: Rows) -> float:
-    """Return the variance of all numbers of X together."""
-    if isinstance(X, np.ndarray):
-        return float(X.var(dtype=np.float64))
-    mean = float(X.mean(dtype=np.float64))
-    return float(X.multiply(X).mean(dtype=np.float64)) - mean**2
 
 
 def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""How the time of a kernel machine grows with the rows of covtype; ``--plot FILE`` draws it.
+
+Meant for ``--budget 1200 --repeats 1``: who does not end in time at one size is charged the budget.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.contest import Case, Judge, Measure, Suite, Target
+from benchmarks.datasets import Dataset
+from benchmarks.kernel_objectives import KernelTask, judge_against
+from benchmarks.suites.kernel import CONTESTANTS, REMARK, some_of_covtype
+
+__all__ = ["SUITE"]
+
+SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
+
+
+def _only_told(task: KernelTask, data: Dataset, measure: Measure) -> Judge:  # noqa: ARG001
+    """Return a judge who keeps objective and accuracy and finds everything good enough."""
+    return judge_against(task, data, None)
+
+
+SUITE = Suite(
+    title="Kernel machines by the number of rows, covtype, C=32, gamma=32",
+    cases=[
+        Case(f"{n:_} rows".replace("_", " "), partial(some_of_covtype, n), KernelTask(32.0, 32.0))
+        for n in SIZES
+    ],
+    contestants=CONTESTANTS,
+    targets=(Target("tolerance 1e-3", float("inf")),),
+    referee=_only_told,
+    remark=REMARK,
+)

@@ -1,0 +1,151 @@
+"""Sums, products and multiples of kernels."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hedgerow._parameters import real_number
+from hedgerow._state import stateful
+from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
+
+__all__ = ["KernelProduct", "KernelSum", "ScaledKernel"]
+
+
+def _a_kernel(value: Any) -> str | None:
+    """Allow kernels."""
+    return None if isinstance(value, Kernel) else "a kernel"
+
+
+_PAIR = {"left": _a_kernel, "right": _a_kernel}
+_SCALED = {"kernel": _a_kernel, "factor": real_number(0.0, open_low=True)}
+
+
+class _Pair(Kernel):
+    """Two kernels whose values are combined."""
+
+    _rules: ClassVar = _PAIR
+    _name: ClassVar[str]
+    _combine: ClassVar[np.ufunc]
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    @property
+    def is_positive_semidefinite(self) -> bool:
+        """Whether both are."""
+        return self.left.is_positive_semidefinite and self.right.is_positive_semidefinite
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the combined values for each row of X and each row of Y, or of X again."""
+        self._check()
+        return self._combined(self.left(X, Y), self.right(X, Y))
+
+    def diagonal(self, X: Any) -> Vector:
+        """Return k(x, x) for each row x."""
+        self._check()
+        return self._combined(self.left.diagonal(X), self.right.diagonal(X))
+
+    def rows(self, X: Any, indices: ArrayLike) -> Matrix:
+        """Return the rows of ``self(X)`` with these indices, without the others."""
+        self._check()
+        return self._combined(self.left.rows(X, indices), self.right.rows(X, indices))
+
+    def resolved(self, X: Any) -> Self:
+        """Return a new kernel of both with numbers that follow from these training rows."""
+        self._check()
+        return type(self)(self.left.resolved(X), self.right.resolved(X))
+
+    def core_form(self) -> CoreForm | None:
+        """Return the forms of both, None if only Python can compute one of them."""
+        self._check()
+        left, right = self.left.core_form(), self.right.core_form()
+        if left is None or right is None:
+            return None
+        return CoreForm(self._name, parts=(left, right))
+
+    def _combined(self, left: Matrix, right: Matrix) -> Matrix:
+        """Combine values in the memory of the first."""
+        combined: Matrix = self._combine(left, right, out=left)
+        return combined
+
+
+@stateful(_PAIR)
+class KernelSum(_Pair):
+    """The sum of two kernels, as ``k1 + k2`` makes it.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels.
+    """
+
+    _name = "sum"
+    _combine = np.add
+
+
+@stateful(_PAIR)
+class KernelProduct(_Pair):
+    """The product of two kernels, as ``k1 * k2`` makes it.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels.
+    """
+
+    _name = "product"
+    _combine = np.multiply
+
+
+@stateful(_SCALED)
+class ScaledKernel(Kernel):
+    """A positive multiple of a kernel, as ``2 * k`` makes it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    factor : float
+        What it is multiplied by.
+    """
+
+    _rules: ClassVar = _SCALED
+
+    def __init__(self, kernel: Kernel, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    @property
+    def is_positive_semidefinite(self) -> bool:
+        """Whether the kernel is."""
+        return self.kernel.is_positive_semidefinite
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the multiples of the values for each row of X and each of Y, or of X again."""
+        self._check()
+        return self.factor * self.kernel(X, Y)
+
+    def diagonal(self, X: Any) -> Vector:
+        """Return k(x, x) for each row x."""
+        self._check()
+        return self.factor * self.kernel.diagonal(X)
+
+    def rows(self, X: Any, indices: ArrayLike) -> Matrix:
+        """Return the rows of ``self(X)`` with these indices, without the others."""
+        self._check()
+        return self.factor * self.kernel.rows(X, indices)
+
+    def resolved(self, X: Any) -> Self:
+        """Return a new kernel with numbers that follow from these training rows."""
+        self._check()
+        return type(self)(self.kernel.resolved(X), self.factor)
+
+    def core_form(self) -> CoreForm | None:
+        """Return the factor and the form of the kernel, None if only Python can compute it."""
+        self._check()
+        form = self.kernel.core_form()
+        return None if form is None else CoreForm("scaled", {"factor": float(self.factor)}, (form,))
