@@ -248,7 +248,7 @@ def test_a_histogram_is_drawn_with_a_bar_for_each_bin_and_class(hard):
 
 def test_without_matplotlib_the_numbers_are_still_there(hard, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(UnavailableError, match="pip install matplotlib"):
+    with pytest.raises(UnavailableError, match=r"pip install hedgerow\[plot\]"):
         distance_histogram(hard, X, Y).plot()
 
 

@@ -122,6 +122,6 @@ def _new_axes() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        msg = "plot needs matplotlib, which is not installed; pip install matplotlib"
+        msg = "plot needs matplotlib, which is not installed; pip install hedgerow[plot]"
         raise UnavailableError(msg) from error
     return Figure(layout="constrained").subplots()
