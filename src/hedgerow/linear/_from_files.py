@@ -26,9 +26,8 @@ from hedgerow.linear._streamed_fit import Facts, Method, StreamedFit, StreamedTa
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.solvers import SOLVERS, Settings
-from hedgerow.solvers.block_descent import BlockDescent
+from hedgerow.solvers.block_descent import BlockDescent, reach
 from hedgerow.solvers.block_newton import BlockNewton
-from hedgerow.solvers.dual_coordinate_descent import stiffness
 
 __all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
 
@@ -86,11 +85,8 @@ class MachineFromFiles(SupervisedMachine):
             name = NEWTONS[not task.loss.is_smooth]
             return BlockNewton(float(self.tol), task.unit, rows.n_rows, seed, name)
         options = SOLVERS[DESCENT].settle(self.solver_options or {})
-        common = task.without_rows()
-        rho = common.rho
-        if common.intercept == "free":
-            rho = stiffness(task.loss, rows.mean_norm, weight, rows.n_rows)
-        return BlockDescent(rho, FINE * float(self.tol) * task.unit, seed, options)
+        far = reach(task.loss, rows.mean_norm, weight, rows.n_rows)
+        return BlockDescent(far, FINE * float(self.tol) * task.unit, seed, options)
 
     def _keep_fit(self, fit: StreamedFit, status: str) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""

@@ -42,8 +42,8 @@ class Plane(Protocol):
     def point(self, problem: LinearProblem) -> tuple[Vector, float]:
         """Return w and b; ``problem`` is that of any block, or of no rows."""
 
-    def settle(self, w: Vector, balance: float) -> None:
-        """Take over what alpha makes, computed anew from all rows."""
+    def settle(self, w: Vector, balance: float, gap: float) -> None:
+        """Take over what alpha makes, and the relative gap, computed anew from all rows."""
 
 
 class Method(Protocol):
@@ -286,8 +286,8 @@ class StreamedFit:
         self.intercepts = [proof.intercept for proof in proofs]
         self.certificates = [proof.finish(status) for proof in proofs]
         self._proven_at = self.n_iter
-        for plane, proof in zip(self.planes, proofs, strict=True):
-            plane.settle(proof.v, proof.balance)
+        for k, (plane, proof) in enumerate(zip(self.planes, proofs, strict=True)):
+            plane.settle(proof.v, proof.balance, self.certificates[k].relative_gap)
         return all(certificate.is_certified for certificate in self.certificates)
 
     def _keep_points(self) -> None:

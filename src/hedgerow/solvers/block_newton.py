@@ -94,7 +94,7 @@ class NewtonPlane:
         whole.z = self.base
         return np.ascontiguousarray(whole.w), whole.intercept
 
-    def settle(self, w: Vector, balance: float) -> None:
+    def settle(self, w: Vector, balance: float, gap: float) -> None:
         """Nothing is kept that alpha makes."""
 
 
