@@ -233,6 +233,19 @@ class LinearProblem:
             price += self.penalty.conjugate(self.augmentation(balance))
         return price
 
+    def bound_by_sides(self, gain: Vector, v: Vector, balance: Vector) -> float:
+        """Return what the dual is at least, from sums over alpha_i y_i above 0 and over those below.
+
+        For a free intercept the side that weighs more is scaled down to the other: as a conjugate is
+        convex and 0 at 0, its price falls at least as much.
+        """
+        share = np.ones(2)
+        if self.intercept == "free":
+            sizes = np.abs(balance)
+            share = np.min(sizes) / np.where(sizes > 0.0, sizes, 1.0)
+        price = self.price_of(np.sum(share[:, None] * v, axis=0), inner(share, balance))
+        return inner(share, gain) - price
+
     def augmentation(self, balance: float) -> Vector:
         """Return the entry of v that belongs to the constant feature of a penalised intercept."""
         return np.array([self.intercept_scaling * (balance - self.pull)])

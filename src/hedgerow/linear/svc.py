@@ -60,7 +60,7 @@ _RULES = {
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
     multilabel_=optional(true_or_false),
-    alpha_=numbers("planes", "rows", low=0.0),
+    alpha_=optional(numbers("planes", "rows", low=0.0)),
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate), or_one=True),
     probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),

@@ -17,9 +17,9 @@ Paper: Yu, Hsieh, Chang, Lin, Large linear classification when data cannot fit i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,14 @@ from hedgerow.solvers.dual_coordinate_descent import core_solver
 __all__ = ["BlockDescent", "Plane", "reach"]
 
 Vector = NDArray[np.float64]
+
+
+class Numbers(Protocol):
+    """A number for every row, of which slices are read and written."""
+
+    def __getitem__(self, rows: slice, /) -> Vector: ...
+    def __setitem__(self, rows: slice, values: Vector, /) -> None: ...
+
 
 SWEEPS = 4
 """Sweeps over a block while it is in memory: beyond, they fit the block and not all rows."""
@@ -56,7 +64,7 @@ class Plane:
 
     Attributes
     ----------
-    alpha : ndarray
+    alpha : array or file of numbers
         Of all rows.
     w : ndarray
         What they make: sum_i alpha_i y_i x_i.
@@ -72,7 +80,7 @@ class Plane:
         measured: the losses are those before a block was swept.
     """
 
-    alpha: Vector
+    alpha: Numbers
     w: Vector
     intercept: float = 0.0
     anchor: float = 0.0
@@ -87,6 +95,10 @@ class Plane:
         """Return w and b."""
         return self.w, self.intercept
 
+    def alpha_of(self, problem: LinearProblem, rows: slice) -> Vector:  # noqa: ARG002
+        """Return the alphas of some rows."""
+        return self.alpha[rows]
+
     def settle(self, w: Vector, balance: float, gap: float) -> None:
         """Take over what alpha really makes, and the relative gap, computed anew from all rows."""
         self.w, self.excess = w, balance
@@ -100,6 +112,10 @@ class BlockDescent:
 
     Attributes
     ----------
+    alphas : sequence of arrays or files of numbers
+        Those of all rows, a plane each, all 0.
+    n_features : int
+        The length of w.
     reach : float
         How far b may go in a pass; see :func:`reach`.
     fine : float
@@ -110,16 +126,19 @@ class BlockDescent:
         Those of dual coordinate descent.
     """
 
+    alphas: Sequence[Numbers]
+    n_features: int
     reach: float
     fine: float
     seed: int
     options: Mapping[str, Any]
 
     name = "dual_coordinate_descent"
+    moves_alphas = True
 
-    def plane(self, alpha: Vector, problem: LinearProblem) -> Plane:
+    def plane(self, number: int) -> Plane:
         """Return a plane that starts at 0."""
-        return Plane(alpha, np.zeros(problem.shape[1]))
+        return Plane(self.alphas[number], np.zeros(self.n_features))
 
     def begin_pass(self, plane: Plane) -> None:
         """Begin with empty sums, and hold the intercept where it is."""
@@ -136,8 +155,7 @@ class BlockDescent:
             losses = problem.losses(core.scores)
             core.run(SWEEPS, self.fine)
         alpha, plane.w, _, plane.excess, plane.n_swept, _ = core.state()
-        plane.alpha[rows] = alpha
-        plane.intercept = core.intercept
+        plane.alpha[rows], plane.intercept = alpha, core.intercept
         plane.losses += losses
         plane.gain += problem.gain(alpha)
 

@@ -222,6 +222,11 @@ class SmoothObjective:
             pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
         return self.penalised * self.z - pull
 
+    def gram(self) -> Vector:
+        """Return the second derivatives of the losses as a matrix."""
+        problem = self.problem
+        return _core.gram(problem.matrix, self.bend, self.constant, problem.n_threads)
+
     def hessian(self, sample: Sample | None = None) -> Vector:
         """Return the second derivatives as a matrix, or an estimate from a sample of the rows."""
         problem = self.problem
