@@ -18,8 +18,8 @@ Vector = NDArray[np.float64]
 class Book(Protocol):
     """Takes down the labels of all rows once, and keeps no array of them."""
 
-    def add(self, labels: NDArray[Any], weights: Vector | None) -> None:
-        """Take in the labels of a block."""
+    def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
+        """Take in the labels of a block; return their codes."""
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return labels that were taken in as a fit needs them: few bytes each."""
@@ -33,24 +33,31 @@ class LabelBook:
         self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
         self._weights: Vector = np.empty(0)
 
-    def add(self, labels: NDArray[Any], weights: Vector | None) -> None:
-        """Take in the labels of a block."""
+    def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
+        """Take in the labels of a block; return their numbers."""
         if self._known is None:
             self._known = np.unique(labels)
             self._numbers = np.arange(len(self._known))
-        if self._places(labels) is None:
+        places = self._places(labels)
+        if places is None:
             self._learn(labels)
-        found = np.bincount(self.codes(labels), weights, minlength=len(self._known)).astype(
-            np.float64
-        )
+            places = self._places(labels)
+        assert places is not None
+        codes = self._numbers_at(places)
+        found = np.bincount(codes, weights, minlength=len(self._known)).astype(np.float64)
         found[: len(self._weights)] += self._weights
         self._weights = found
+        return codes
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return the numbers of labels that are known, by as few bytes as there are classes for."""
         places = self._places(labels)
         assert places is not None
-        return self._numbers.astype(np.min_scalar_type(len(self._numbers)))[places]
+        return self._numbers_at(places)
+
+    def _numbers_at(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        numbers: NDArray[Any] = self._numbers.astype(np.min_scalar_type(len(self._numbers)))
+        return numbers[places]
 
     def _places(self, labels: NDArray[Any]) -> NDArray[np.int64] | None:
         """Return where the labels are among the known ones, or None if some are not."""
@@ -98,8 +105,8 @@ class ValueBook:
         self._n = 0
         self._mean = self._squares = self._size = 0.0
 
-    def add(self, labels: NDArray[Any], weights: Vector | None) -> None:
-        """Take in the values of a block."""
+    def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
+        """Take in the values of a block; return them as numbers."""
         values = self.codes(labels)
         if not np.isfinite(values).all():
             msg = "the target holds a value that is not finite; remove the row or fill it in"
@@ -111,6 +118,7 @@ class ValueBook:
         self._squares += float(np.var(values)) * here + apart**2 * before * here / self._n
         self._size += float(np.sum(np.abs(values)))
         self.weight += here if weights is None else float(np.sum(weights))
+        return values
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return the values as numbers."""

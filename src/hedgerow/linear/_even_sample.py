@@ -29,9 +29,6 @@ __all__ = ["EvenSample", "SampledRows"]
 
 Vector = NDArray[np.float64]
 
-FULL = 0.8
-"""Share of its bytes that a sample may take after it was thinned out, so that this is not done often."""
-
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
@@ -106,7 +103,7 @@ class EvenSample:
         self._chunks: list[_Chunk] = []
         self._counts: NDArray[np.int64] = np.zeros(0, np.int64)
         self._n_rows = self._n_blocks = 0
-        self._share = np.inf
+        self._k = np.inf
 
     def add(self, block: Block) -> None:
         """Take in the rows of a block, with indices as they are written."""
@@ -120,7 +117,7 @@ class EvenSample:
         chunk = _Chunk.of(block, draws, n_columns)
         self._count(chunk.matrix)
         self._chunks.append(self._thinned(chunk))
-        while sum(chunk.n_bytes for chunk in self._chunks) > self._most_bytes:
+        if sum(chunk.n_bytes for chunk in self._chunks) > self._most_bytes:
             self._thin_out()
 
     def close(self, counted_from: int, n_features: int) -> SampledRows | None:
@@ -130,11 +127,12 @@ class EvenSample:
         chunks = [self._thinned(chunk) for chunk in self._chunks]
         self._chunks = []
         weights = [chunk.weights for chunk in chunks if chunk.weights is not None]
+        probabilities = [np.minimum(1.0, self._k * self._rates(chunk.matrix)) for chunk in chunks]
         return SampledRows(
             _joined([array_of(chunk.matrix) for chunk in chunks], counted_from, n_features),
             np.concatenate([chunk.labels for chunk in chunks]),
             np.concatenate(weights) if weights else None,
-            1.0 / np.concatenate([self._probabilities(chunk.matrix) for chunk in chunks]),
+            1.0 / np.concatenate(probabilities),
         )
 
     def _count(self, matrix: _core.Matrix) -> None:
@@ -145,22 +143,20 @@ class EvenSample:
         found[: len(self._counts)] += self._counts
         self._counts = found
 
-    def _probabilities(self, matrix: _core.Matrix) -> Vector:
-        """Return with which probability each row is kept, as far as is known."""
+    def _rates(self, matrix: _core.Matrix) -> Vector:
+        """Return max_j 1 / n_j of each row, as far as is known."""
         rates = 1.0 / np.maximum(self._counts, 1)
         largest = _core.row_maxima(matrix, rates[: matrix.shape[1]])
-        return np.minimum(1.0, self._share * np.maximum(largest, 1.0 / self._n_rows))
+        return np.maximum(largest, 1.0 / self._n_rows)
 
     def _thinned(self, chunk: _Chunk) -> _Chunk:
-        return chunk.where(chunk.draws < self._probabilities(chunk.matrix))
+        return chunk.where(chunk.draws < self._k * self._rates(chunk.matrix))
 
     def _thin_out(self) -> None:
-        """Let rows go that are not wanted any more; ask for fewer for each feature, if need be."""
-        if np.isinf(self._share):
-            self._share = float(self._n_rows)
+        """Let rows go until the sample takes half of its bytes, by a lower k if need be."""
+        keys = np.concatenate([chunk.draws / self._rates(chunk.matrix) for chunk in self._chunks])
+        self._k = min(self._k, float(np.quantile(keys, 0.5)))
         self._chunks = [self._thinned(chunk) for chunk in self._chunks]
-        if sum(chunk.n_bytes for chunk in self._chunks) > FULL * self._most_bytes:
-            self._share *= FULL
 
 
 def _joined(pieces: list[Any], counted_from: int, n_features: int) -> _core.Matrix:

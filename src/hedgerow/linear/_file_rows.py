@@ -118,8 +118,7 @@ class FileRows:
         sample = EvenSample(SAMPLED_BLOCKS * self.files.block_bytes, most_sampled + 1, seed)
         monitor = current()
         for block in read_ahead(self._weighted(self.files.blocks())):
-            self._book.add(block.labels, block.weights)
-            coded = replace(block, labels=self._book.codes(block.labels))
+            coded = replace(block, labels=self._book.add(block.labels, block.weights))
             if self._spool is not None:
                 self._spool.add(coded)
             sample.add(coded)

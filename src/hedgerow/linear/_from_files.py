@@ -93,7 +93,8 @@ class MachineFromFiles(SupervisedMachine):
             far = reach(task.loss, rows.mean_norm, weight, rows.n_rows)
             options = SOLVERS[DESCENT].settle(self.solver_options or {})
             shape = alpha, rows.n_features
-            return BlockDescent(*shape, far, FINE * tol * task.unit, seed, options), alpha
+            units = task.unit, FINE * tol * task.unit
+            return BlockDescent(*shape, far, *units, seed, options), alpha
         kept = rows.numbers(task.n_planes) if rows.has_room_for(task.n_planes) else []
         name = NEWTONS[not task.loss.is_smooth]
         return BlockNewton(tol, task.unit, task.starts(), seed, name), kept

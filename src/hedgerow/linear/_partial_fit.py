@@ -109,7 +109,7 @@ class PartialSums:
 
     def bound(self, k: int, problem: LinearProblem) -> float:
         """Return what no solution of a plane's problem over all rows can go below."""
-        return problem.bound_by_sides(self.gain[k], self.v[k], self.balance[k])
+        return problem.bound_by_sides(self.gain[k, None], self.v[k, None], self.balance[k, None])
 
 
 def _takes_parts(machine: MachineFromFiles) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,17 +32,18 @@ class StreamedCertificate:
 
     Attributes
     ----------
-    sides : ndarray of shape (2, n_features)
-        What alpha makes of the blocks so far, alpha_i y_i above 0 and below apart.
-    balances : ndarray of shape (2,)
+    sides : ndarray of shape (2, 2, n_features)
+        What alpha makes of the blocks so far: rows on a bound and rows between, alpha_i y_i above 0
+        and below apart.
+    balances : ndarray of shape (2, 2)
         The sums of these alpha_i y_i.
     """
 
     def __init__(self, w: Vector, b: float) -> None:
         self.w, self.b = w, b
-        self.sides: Vector = np.zeros((2, len(w)))
-        self.balances: Vector = np.zeros(2)
-        self._gains: Vector = np.zeros(2)
+        self.sides: Vector = np.zeros((2, 2, len(w)))
+        self.balances: Vector = np.zeros((2, 2))
+        self._gains: Vector = np.zeros((2, 2))
         self._losses = 0.0
         self._highest, self._lowest = -np.inf, np.inf
         self._longest = 0.0
@@ -49,11 +52,7 @@ class StreamedCertificate:
     def add(self, problem: LinearProblem, alpha: Vector) -> Vector:
         """Take in a block of rows and their alphas; return these, cut to their bounds."""
         alpha = problem.boxed(alpha)
-        for side, sign in enumerate((1.0, -1.0)):
-            part = np.where(sign * problem.y * alpha > 0.0, alpha, 0.0)
-            self.sides[side] += problem.combine(part)
-            self.balances[side] += inner(problem.y, part)
-            self._gains[side] += problem.gain(part)
+        self._add_sides(problem, alpha)
         scores = problem.scores(self.w, self.b)
         self._losses += problem.losses(scores)
         highest, lowest = slacks(problem, alpha, scores)
@@ -63,16 +62,31 @@ class StreamedCertificate:
         self._any = problem
         return alpha
 
+    def _add_sides(self, problem: LinearProblem, alpha: Vector) -> None:
+        """Add up what alpha makes; only a free intercept needs its parts."""
+        between = (alpha > problem.lower) & (alpha < problem.upper)
+        above = problem.y * alpha > 0.0
+        for kind, side in product((0, 1), (0, 1)):
+            rows = (between == bool(kind)) & (above == (side == 0))
+            if problem.intercept != "free":
+                rows = np.full(len(alpha), kind + side == 0)
+            if not rows.any():
+                continue
+            part = np.where(rows, alpha, 0.0)
+            self.sides[kind, side] += problem.combine(part)
+            self.balances[kind, side] += inner(problem.y, part)
+            self._gains[kind, side] += problem.gain(part)
+
     @property
     def v(self) -> Vector:
         """What alpha makes: sum_i alpha_i y_i x_i."""
-        v: Vector = np.sum(self.sides, axis=0)
+        v: Vector = np.sum(self.sides, axis=(0, 1))
         return v
 
     @property
     def balance(self) -> float:
         """sum_i alpha_i y_i."""
-        return float(self.balances[0] + self.balances[1])
+        return float(np.sum(self.balances))
 
     def finish(self, status: str, tolerance: float) -> Certificate:
         """Return the certificate, after the last block."""

@@ -197,13 +197,21 @@ class BlockNewton:
     moves_alphas = False
 
     def plane(self, number: int) -> NewtonPlane:
-        """Return a plane that starts at the solution of the rows in memory."""
+        """Return a plane that starts at the solution of the rows in memory.
+
+        These also know about the second derivatives; only of rows in a window they have too few.
+        """
         sample = self.starts[number].sample
         start = solve(sample, Settings(STARTED, seed=self.seed))
         objective = SmoothObjective(sample)
         z = objective.point(start.w, start.intercept)
-        window = 0.0 if sample.loss.is_smooth else self._window(sample, z)
-        return NewtonPlane(number, sample.shape[1], z, z, window, window)
+        plane = NewtonPlane(number, sample.shape[1], z, z)
+        if sample.loss.is_smooth:
+            objective.move_to(z)
+            plane.gram, plane.bent_at, plane.is_bent = objective.gram(), z, False
+        else:
+            plane.window = plane.base_window = self._window(sample, z)
+        return plane
 
     def _window(self, sample: LinearProblem, z: Vector) -> float:
         """Return a window over which kinks can be rounded off at little cost."""
