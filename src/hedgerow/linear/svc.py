@@ -144,7 +144,8 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         Whether the rows have several labels each.
     alpha_ : ndarray of shape (n_planes, n_samples)
         The dual variables, one a row of the training data, such that w is the sum of y_i alpha_i x_i
-        with y_i = 1 for rows of the plane's class and -1 for others.
+        with y_i = 1 for rows of the plane's class and -1 for others. ``fit_files`` keeps it up to a
+        size.
     at_bound_ : ndarray of bool, of the shape of alpha_
         Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
     support_ : ndarray of int64
