@@ -68,6 +68,21 @@ NewArray<double, 1> py_row_sq_norms(const OwnedMatrix& matrix, int n_threads) {
   return out;
 }
 
+NewArray<std::int64_t, 1> py_column_counts(const OwnedMatrix& matrix) {
+  auto out = make_array<std::int64_t, 1>({width(matrix)});
+  const nb::gil_scoped_release unlocked;
+  column_counts(matrix.view, as_span(out));
+  return out;
+}
+
+NewArray<double, 1> py_row_maxima(const OwnedMatrix& matrix, Vector<const double> v) {
+  require_length("v", v.size(), n_cols(matrix.view), "column of the matrix");
+  auto out = make_array<double, 1>({height(matrix)});
+  const nb::gil_scoped_release unlocked;
+  row_maxima(matrix.view, as_span(v), as_span(out));
+  return out;
+}
+
 std::int64_t py_first_nonfinite(const OwnedMatrix& matrix) {
   const nb::gil_scoped_release unlocked;
   return first_nonfinite(matrix.view);
@@ -117,6 +132,10 @@ void bind_algebra(nb::module_& module) {
   module.def("gram_times", &py_gram_times, "matrix"_a, "v"_a.noconvert(), "constant"_a,
              "p"_a.noconvert(), "n_threads"_a, "gram(matrix, v, constant) p, in one pass.");
   module.def("row_sq_norms", &py_row_sq_norms, "matrix"_a, "n_threads"_a, "|x_i|^2.");
+  module.def("column_counts", &py_column_counts, "matrix"_a,
+             "How many rows have another value than 0 in each column.");
+  module.def("row_maxima", &py_row_maxima, "matrix"_a, "v"_a.noconvert(),
+             "The largest v_j over the columns in which a row has another value than 0, or 0.");
   module.def("first_nonfinite", &py_first_nonfinite, "matrix"_a,
              "The first position among the stored values that is not finite, or -1.");
   module.def("gram", &py_gram, "matrix"_a, "v"_a.noconvert(), "constant"_a, "n_threads"_a,

@@ -1,5 +1,7 @@
 #include "hedgerow/algebra.hpp"
 
+#include <algorithm>
+
 #include "row_runs.hpp"
 
 namespace hedgerow {
@@ -20,6 +22,21 @@ template <class T, class I>
 std::int64_t first_nonfinite_in(const SparseRows<T, I>& rows) {
   const DenseLoops<T>& loops = hot();
   return loops.first_nonfinite(rows.values, rows.indptr[rows.n_rows]);
+}
+
+/// Calls visit(i, j) for all values other than 0.
+template <class T, class Visit>
+void for_nonzeros(const DenseRows<T>& rows, Visit visit) {
+  for (std::int64_t i = 0; i < rows.n_rows; ++i)
+    for (std::int64_t j = 0; j < rows.n_cols; ++j)
+      if (rows.values[i * rows.row_stride + j] != T(0)) visit(i, j);
+}
+
+template <class T, class I, class Visit>
+void for_nonzeros(const SparseRows<T, I>& rows, Visit visit) {
+  for (std::int64_t i = 0; i < rows.n_rows; ++i)
+    for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p)
+      if (rows.values[p] != T(0)) visit(i, static_cast<std::int64_t>(rows.indices[p]));
 }
 
 }  // namespace
@@ -83,6 +100,20 @@ void row_sq_norms(const Matrix& matrix, std::span<double> out, int n_threads) {
         });
       },
       matrix);
+}
+
+void column_counts(const Matrix& matrix, std::span<std::int64_t> out) {
+  std::fill(out.begin(), out.end(), 0);
+  std::visit([&](const auto& rows) {
+    for_nonzeros(rows, [&](std::int64_t, std::int64_t j) { ++out[j]; });
+  }, matrix);
+}
+
+void row_maxima(const Matrix& matrix, std::span<const double> v, std::span<double> out) {
+  std::fill(out.begin(), out.end(), 0.0);
+  std::visit([&](const auto& rows) {
+    for_nonzeros(rows, [&](std::int64_t i, std::int64_t j) { out[i] = std::max(out[i], v[j]); });
+  }, matrix);
 }
 
 std::int64_t first_nonfinite(const Matrix& matrix) {

@@ -72,6 +72,30 @@ TEST(row_sq_norms_are_sums_of_squares) {
   });
 }
 
+TEST(column_counts_and_row_maxima_see_all_values_but_0) {
+  for_shapes([](const Sample& sample) {
+    std::vector<double> v(static_cast<std::size_t>(sample.d));
+    for (std::int64_t j = 0; j < sample.d; ++j) v[j] = static_cast<double>((j * 7) % 5) - 1.0;
+    for (const Matrix& matrix : sample.formats()) {
+      std::vector<std::int64_t> counts(static_cast<std::size_t>(sample.d), -1);
+      std::vector<double> maxima = blank(sample.n);
+      hedgerow::column_counts(matrix, counts);
+      hedgerow::row_maxima(matrix, v, maxima);
+      std::vector<std::int64_t> expected(static_cast<std::size_t>(sample.d), 0);
+      for (std::int64_t i = 0; i < sample.n; ++i) {
+        double largest = 0.0;
+        for (std::int64_t j = 0; j < sample.d; ++j) {
+          if (sample.at(i, j) == 0.0) continue;
+          ++expected[j];
+          largest = std::max(largest, v[j]);
+        }
+        CHECK(maxima[i] == largest);
+      }
+      CHECK(counts == expected);
+    }
+  });
+}
+
 /// sum of v_i z_i z_i', the obvious way.
 static std::vector<Sum> naive_gram(const Sample& sample, const std::vector<double>& v,
                                    double constant) {

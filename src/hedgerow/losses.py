@@ -80,6 +80,9 @@ class Loss(Protocol):
     def upper(self, weight: Vector) -> Vector:
         """Return the largest alpha of each row."""
 
+    def curvature(self, weight: Vector) -> Vector:
+        """Return the least second derivative of the conjugate."""
+
     def conjugate(self, alpha: Vector, weight: Vector) -> Vector:
         """Return each row's price in the dual at lower <= alpha <= upper."""
 
@@ -242,6 +245,11 @@ class Logistic:
     def upper(self, weight: Vector) -> Vector:
         """Return c."""
         return weight
+
+    def curvature(self, weight: Vector) -> Vector:
+        """Return 4 / c, the second derivative of the conjugate in the middle, where it is least."""
+        with np.errstate(divide="ignore"):
+            return 4.0 / weight
 
     def conjugate(self, alpha: Vector, weight: Vector) -> Vector:
         """Return alpha log(alpha / c) + (c - alpha) log(1 - alpha / c), 0 at the ends."""

@@ -43,6 +43,8 @@ MEETING = 1e-9
 
 BLOCK = 1 << 14
 """Rows of which something is computed at a time."""
+CARRIES = 2.0
+"""How many times what is too much some alphas must be, to be scaled down alone for the rest."""
 FAINT = 1e-6
 """A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
 
@@ -233,6 +235,24 @@ class LinearProblem:
             price += self.penalty.conjugate(self.augmentation(balance))
         return price
 
+    def bound_by_sides(self, gain: Vector, v: Vector, balance: Vector) -> float:
+        """Return what the dual is at least, from sums over alpha_i y_i above 0 and over those below.
+
+        These are the last but one axis of ``v``, the last of the others; the first tells kinds of
+        rows. For a free intercept the side that weighs more is scaled down to the other: its rows of
+        the last kind alone, if they can carry it. As a conjugate is convex and 0 at 0, its price
+        falls at least as much.
+        """
+        share = np.ones_like(balance)
+        excess = float(np.sum(balance))
+        if self.intercept == "free" and excess != 0.0:
+            side = int(excess < 0.0)
+            sizes = np.abs(balance[:, side])
+            scaled = slice(-1, None) if sizes[-1] > CARRIES * abs(excess) else slice(None)
+            share[scaled, side] = max(0.0, 1.0 - abs(excess) / float(np.sum(sizes[scaled])))
+        price = self.price_of(np.sum(share[..., None] * v, axis=(0, 1)), inner(share, balance))
+        return inner(share, gain) - price
+
     def augmentation(self, balance: float) -> Vector:
         """Return the entry of v that belongs to the constant feature of a penalised intercept."""
         return np.array([self.intercept_scaling * (balance - self.pull)])
@@ -274,7 +294,7 @@ class LinearProblem:
         heavier = signed * excess > 0
         between = heavier & (alpha < self.upper) & (alpha > self.lower)
         carried = float(np.sum(np.abs(signed[between])))
-        scaled = between if carried > 2.0 * abs(excess) else heavier
+        scaled = between if carried > CARRIES * abs(excess) else heavier
         total = float(np.sum(np.abs(signed[scaled])))
         if total > 0:
             alpha[scaled] *= max(0.0, 1.0 - abs(excess) / total)

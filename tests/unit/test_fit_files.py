@@ -222,3 +222,77 @@ def test_a_fit_that_runs_out_of_passes_says_so(tmp_path):
         model = LinearSVR(max_iter=1, tol=1e-9, C=10.0, random_state=0).fit_files(path)
     assert model.status_ == "max_iter"
     assert model.certificate_.gap > 0
+
+
+@pytest.mark.parametrize("solver", ["auto", "dual_coordinate_descent"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_of_rows_are_those_of_fit(tmp_path, solver, class_weight):
+    X, score = small_rows()
+    y = np.where(score > np.median(score), 1, -1)
+    weights = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(float)
+    path = svm_file(tmp_path, X, y)
+    settings = {"C": 0.05, "random_state": 0, "class_weight": class_weight}
+    model = LinearSVC(solver=solver, **settings)
+    streamed = model.fit_files(path, block_bytes=BLOCK, sample_weight=weights)
+    best = LinearSVC(**settings, tol=1e-9).fit(X, y, weights).certificate_.primal
+    found = streamed.certificate_
+    assert found.is_certified
+    assert found.dual <= best * (1 + 1e-9) <= found.primal * (1 + 2e-9)
+
+
+@pytest.mark.parametrize("kind", ["csv", "plain csv", "parquet"])
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_column_may_weigh_the_rows(tmp_path, monkeypatch, kind, cache):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    X, values = small_rows()
+    weights = np.random.default_rng(1).integers(0, 4, size=len(values)).astype(float)
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    table = pa.table({"how often": weights, "value": values} | columns)
+    path = tmp_path / "rows"
+    (parquet.write_table if kind == "parquet" else csv.write_csv)(table, path)
+    if kind == "plain csv":
+        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
+    settings = {"C": 0.1, "epsilon": 0.05, "random_state": 0}
+    streamed = LinearSVR(**settings).fit_files(
+        path, target="value", weight=0, block_bytes=BLOCK, cache=cache
+    )
+    whole = LinearSVR(**settings, tol=1e-9).fit(X, values, weights)
+    assert streamed.n_features_in_ == 6
+    assert streamed.feature_names_in_.tolist() == list(columns)
+    best, found = whole.certificate_.primal, streamed.certificate_
+    assert found.dual <= best * (1 + 1e-9) <= found.primal * (1 + 2e-9)
+
+
+def test_weights_that_cannot_be_are_refused(tmp_path):
+    X, score = small_rows(20)
+    path = svm_file(tmp_path, X, np.where(score > 0, 1, -1))
+    with pytest.raises(DataError, match=r"sample_weight has shape \(19,\) but X has 20 rows"):
+        LinearSVC().fit_files(path, sample_weight=np.ones(19))
+    with pytest.raises(DataError, match=r"sample_weight has shape \(21,\) but X has 20 rows"):
+        LinearSVC().fit_files(path, sample_weight=np.ones(21))
+    with pytest.raises(ParameterError, match="weight=0 cannot be chosen"):
+        LinearSVC().fit_files(path, weight=0)
+    table = tmp_path / "t.csv"
+    table.write_text("a,w,y\n1,1,0\n2,-1,1\n")
+    with pytest.raises(FileFormatError, match=r"row 2 has the weight -1.0; weights must be"):
+        LinearSVC().fit_files(table, weight="w")
+    with pytest.raises(ParameterError, match="weight='w' and sample_weight both weigh the rows"):
+        LinearSVC().fit_files(table, weight="w", sample_weight=[1, 1])
+    table.write_text("a,w,y\n1,0,0\n2,0,1\n")
+    with pytest.raises(DataError, match="weight"):
+        LinearSVR().fit_files(table, weight="w")
+
+
+def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
+    path = svm_file(tmp_path, *small_rows(20))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(
+        "hedgerow.io.spool._narrowed", lambda _: type("Full", (), {"tofile": full})()
+    )
+    with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
+        LinearSVR().fit_files(path)

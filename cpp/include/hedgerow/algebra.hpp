@@ -29,6 +29,12 @@ void gram_times(const Matrix& matrix, std::span<const double> v, double constant
 /// out[i] = |x_i|^2.
 void row_sq_norms(const Matrix& matrix, std::span<double> out, int n_threads);
 
+/// out[j] = how many rows have another value than 0 in column j.
+void column_counts(const Matrix& matrix, std::span<std::int64_t> out);
+
+/// out[i] = the largest v_j over the columns in which row i has another value than 0; at least 0.
+void row_maxima(const Matrix& matrix, std::span<const double> v, std::span<double> out);
+
 /// The first position in the stored values that is infinite or not a number, or -1.
 std::int64_t first_nonfinite(const Matrix& matrix);
 

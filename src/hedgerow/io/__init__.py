@@ -4,7 +4,7 @@ from hedgerow.io.ahead import read_ahead
 from hedgerow.io.block import Block
 from hedgerow.io.read import read_table
 from hedgerow.io.row_files import RowFiles
-from hedgerow.io.spool import Spool
+from hedgerow.io.spool import RowNumbers, Spool
 from hedgerow.io.table import Table
 
-__all__ = ["Block", "RowFiles", "Spool", "Table", "read_ahead", "read_table"]
+__all__ = ["Block", "RowFiles", "RowNumbers", "Spool", "Table", "read_ahead", "read_table"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import FileFormatError
 
-__all__ = ["Block", "BlockReader", "Parts", "refuse_what_is_not_finite"]
+__all__ = ["Block", "BlockReader", "Parts", "checked_weights", "refuse_what_is_not_finite"]
 
 Parts: TypeAlias = tuple[NDArray[Any], ...]
 """A dense array of rows, or the values, indices and row bounds of sparse ones."""
@@ -27,14 +27,17 @@ class Block:
     parts : tuple of ndarray
         A C-contiguous array of rows, or values, indices (as written) and row bounds.
     labels : ndarray
-        One a row: numbers or text. Empty where they are known already.
+        One a row: numbers or text.
     n_bytes : int
         How many bytes of the file it took.
+    weights : ndarray or None
+        One a row, where a column has them.
     """
 
     parts: Parts
     labels: NDArray[Any]
     n_bytes: int
+    weights: NDArray[np.float64] | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -54,7 +57,7 @@ class BlockReader(Protocol):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The names of the columns but the target, if they have names."""
+        """The names of the columns but the target and the weights, if they have names."""
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
         """Yield all rows from the first on, about so many bytes at a time."""
@@ -72,3 +75,16 @@ def refuse_what_is_not_finite(
         f"row {n_before + i + 1} has {what} in column {names[j]!r}; fill it in or remove the row"
     )
     raise FileFormatError(path, None, problem)
+
+
+def checked_weights(path: Path, weights: NDArray[Any], n_before: int) -> NDArray[np.float64]:
+    """Return the weights of a block, or raise; ``n_before`` rows of its file went before."""
+    numbers = weights.astype(np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0.0)))
+    if len(wrong):
+        problem = (
+            f"row {n_before + wrong[0] + 1} has the weight {numbers[wrong[0]]}; weights must be "
+            "finite and not negative"
+        )
+        raise FileFormatError(path, None, problem)
+    return numbers

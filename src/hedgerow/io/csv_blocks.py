@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import FileFormatError
-from hedgerow.io.block import Block, refuse_what_is_not_finite
+from hedgerow.io.block import Block, checked_weights, refuse_what_is_not_finite
 from hedgerow.io.cells import MISSING, is_missing, is_number, numbers_of
 from hedgerow.io.csv_file import CsvRequest, column_names, csv_pieces, target_position
 from hedgerow.io.sniff import sniff_layout
@@ -25,19 +25,34 @@ _ENCODE = "encode the column as numbers first, or read the whole table and use f
 class CsvBlocks:
     """The rows of a CSV file, a block at a time; every column but the target is numbers."""
 
-    def __init__(self, source: Source, head: list[bytes], target: str | int | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        head: list[bytes],
+        target: str | int | None,
+        weight: str | int | None = None,
+    ) -> None:
         self.source = source
         self.path: Path = source.path
         self._layout = sniff_layout(head, target)
-        wish = CsvRequest(-1 if target is None else target, True, None, frozenset())
         names = column_names(source, self._layout)
-        position = target_position(source, self._layout, names, wish)
-        assert position is not None
-        self._position: int = position
+        self._target = self._position(names, -1 if target is None else target)
+        self._weight = None if weight is None else self._position(names, weight)
         if not self._layout.has_header:
             names = [f"column {i}" for i in range(len(names))]
         self._names = names
-        self._features = [*names[:position], *names[position + 1 :]]
+        roles = (self._target, self._weight)
+        self._features = [name for i, name in enumerate(names) if i not in roles]
+        if not self._features or self._weight == self._target:
+            problem = "there is no column but the target and the weights; add columns to learn from"
+            raise FileFormatError(self.path, None, problem)
+
+    def _position(self, names: list[str], column: str | int) -> int:
+        """Return where a column is."""
+        wish = CsvRequest(column, True, None, frozenset())
+        position = target_position(self.source, self._layout, names, wish)
+        assert position is not None
+        return position
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -59,10 +74,15 @@ class CsvBlocks:
                     X = np.empty((batch.num_rows, len(self._features)))
                     for j, name in enumerate(self._features):
                         X[:, j] = batch.column(name).to_numpy(zero_copy_only=False)
-                    labels = self._labels(batch.column(self._names[self._position]), n_before)
+                    labels = self._labels(batch.column(self._names[self._target]), n_before)
                     refuse_what_is_not_finite(self.path, self._features, X, n_before)
+                    weights = None
+                    if self._weight is not None:
+                        found = batch.column(self._names[self._weight])
+                        weights = found.to_numpy(zero_copy_only=False)
+                        weights = checked_weights(self.path, weights, n_before)
                     n_before += len(X)
-                    yield Block((X,), labels, X.nbytes)
+                    yield Block((X,), labels, X.nbytes, weights)
             except (pa.ArrowInvalid, *DAMAGE) as error:
                 for _ in self._plain(block_bytes):
                     pass
@@ -74,8 +94,8 @@ class CsvBlocks:
         import pyarrow as pa
         from pyarrow import csv
 
-        target = self._names[self._position]
-        types = dict.fromkeys(self._features, pa.float64())
+        target = self._names[self._target]
+        types = dict.fromkeys(self._names, pa.float64())
         reader = csv.open_csv(
             stream,
             csv.ReadOptions(
@@ -108,21 +128,33 @@ class CsvBlocks:
         """Yield what the reader of whole tables makes of a piece after the other."""
         n_before = 0
         for lines, rows in csv_pieces(self.source, self._layout, len(self._names)):
-            columns = list(zip(*rows, strict=True))
-            labels = np.array([cell.strip() for cell in columns.pop(self._position)], dtype=np.str_)
+            columns = dict(zip(self._names, zip(*rows, strict=True), strict=True))
+            cells = columns[self._names[self._target]]
+            labels = np.array([cell.strip() for cell in cells], dtype=np.str_)
             self._refuse_missing_labels(lines, labels)
-            X = np.empty((len(rows), len(columns)))
-            for j, cells in enumerate(columns):
-                numbers = numbers_of(cells)
-                if numbers is None:
-                    raise self._no_number(lines, cells, self._features[j])
-                X[:, j] = numbers
+            X = np.empty((len(rows), len(self._features)))
+            for j, name in enumerate(self._features):
+                X[:, j] = self._numbers(lines, columns[name], name)
             refuse_what_is_not_finite(self.path, self._features, X, n_before)
+            weights = None
+            if self._weight is not None:
+                name = self._names[self._weight]
+                found = self._numbers(lines, columns[name], name)
+                weights = checked_weights(self.path, found, n_before)
             n_before += len(rows)
             n_rows = max(1, block_bytes // max(X.itemsize * X.shape[1], 1))
             for begin in range(0, len(X), n_rows):
-                part = np.ascontiguousarray(X[begin : begin + n_rows])
-                yield Block((part,), labels[begin : begin + n_rows], part.nbytes)
+                here = slice(begin, begin + n_rows)
+                part = np.ascontiguousarray(X[here])
+                weighed = None if weights is None else weights[here]
+                yield Block((part,), labels[here], part.nbytes, weighed)
+
+    def _numbers(self, lines: list[int], cells: tuple[str, ...], name: str) -> NDArray[np.float64]:
+        """Return the cells of a column as numbers."""
+        numbers = numbers_of(cells)
+        if numbers is None:
+            raise self._no_number(lines, cells, name)
+        return numbers
 
     def _refuse_missing_labels(self, lines: list[int], labels: NDArray[np.str_]) -> None:
         for line, label in zip(lines, labels.tolist(), strict=True):

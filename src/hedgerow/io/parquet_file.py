@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import FileFormatError, ParameterError
-from hedgerow.io.block import Block, refuse_what_is_not_finite
+from hedgerow.io.block import Block, checked_weights, refuse_what_is_not_finite
 from hedgerow.io.cells import position_of
 
 __all__ = ["ParquetBlocks"]
@@ -21,17 +21,24 @@ class ParquetBlocks:
 
     feature_names: list[str] | None
 
-    def __init__(self, path: Path, target: str | int | None) -> None:
+    def __init__(
+        self, path: Path, target: str | int | None, weight: str | int | None = None
+    ) -> None:
         if find_spec("pyarrow") is None:
             msg = f"{path} is a Parquet file, which pyarrow reads; install hedgerow[io]"
             raise ParameterError(msg)
         self.path = path
         with self._open() as file:
             schema = file.schema_arrow
-        self._target = self._target_name(schema.names, target)
-        self._features = [name for name in schema.names if name != self._target]
+        names = schema.names
+        self._target = self._column(names, -1 if target is None else target, "target")
+        self._weight = None if weight is None else self._column(names, weight, "weight")
+        self._features = [name for name in names if name not in (self._target, self._weight)]
+        if not self._features or self._weight == self._target:
+            problem = "there is no column but the target and the weights; add columns to learn from"
+            raise FileFormatError(self.path, None, problem)
         self.feature_names = self._features
-        for name in self._features:
+        for name in [*self._features, *([] if self._weight is None else [self._weight])]:
             self._refuse_unless_numbers(name, schema.field(name).type)
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
@@ -41,15 +48,15 @@ class ParquetBlocks:
             for batch in file.iter_batches(batch_size=n_rows):
                 X = np.empty((batch.num_rows, len(self._features)))
                 for j, name in enumerate(self._features):
-                    X[:, j] = (
-                        batch.column(name)
-                        .cast("float64", safe=False)
-                        .to_numpy(zero_copy_only=False)
-                    )
+                    X[:, j] = _numbers(batch.column(name))
                 refuse_what_is_not_finite(self.path, self._features, X, n_before)
                 labels = self._labels(batch.column(self._target), n_before)
+                weights = None
+                if self._weight is not None:
+                    found = _numbers(batch.column(self._weight))
+                    weights = checked_weights(self.path, found, n_before)
                 n_before += len(X)
-                yield Block((X,), labels, batch.nbytes)
+                yield Block((X,), labels, batch.nbytes, weights)
 
     def _open(self) -> Any:
         import pyarrow as pa
@@ -72,17 +79,14 @@ class ParquetBlocks:
         labels = column.to_numpy(zero_copy_only=False)
         return labels.astype(np.str_) if labels.dtype == object else labels
 
-    def _target_name(self, names: list[str], target: str | int | None) -> str:
-        """Return the name of the column with the labels: the last, if none was asked for."""
-        if len(names) < 2:
-            problem = "the only column is the target; add columns to learn from"
-            raise FileFormatError(self.path, None, problem)
-        if target in names:
-            return str(target)
-        position = position_of(-1 if target is None else target, len(names))
+    def _column(self, names: list[str], wanted: str | int, role: str) -> str:
+        """Return the name of a column that is given by name or position."""
+        if wanted in names:
+            return str(wanted)
+        position = position_of(wanted, len(names))
         if position is None:
             shown = ", ".join(map(repr, names[:12])) + (" ..." if len(names) > 12 else "")
-            problem = f"there is no column {target!r}; choose the target among {shown}"
+            problem = f"there is no column {wanted!r}; choose the {role} among {shown}"
             raise FileFormatError(self.path, None, problem)
         return names[position]
 
@@ -95,3 +99,8 @@ class ParquetBlocks:
                 "whole table and use fit"
             )
             raise FileFormatError(self.path, None, problem)
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column as an array of numbers."""
+    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)

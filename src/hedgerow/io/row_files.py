@@ -32,6 +32,8 @@ class RowFiles:
     target : str, int or None
         The column with the labels, as in :func:`read_table`; None is the last one. A LIBSVM file
         has its labels where they are.
+    weight : str, int or None
+        The column with the weights of the rows, if there is one.
     format : {"auto", "csv", "libsvm", "parquet"}
         "auto" looks at the first bytes.
     block_bytes : int
@@ -41,8 +43,10 @@ class RowFiles:
     ----------
     paths : list of Path
         The files found.
+    block_bytes : int
+        As it was given.
     feature_names : list of str or None
-        The names of the columns but the target, if they have names.
+        The names of the columns but the target and the weights, if they have names.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class RowFiles:
         paths: str | Path | Iterable[str | Path],
         *,
         target: str | int | None = None,
+        weight: str | int | None = None,
         format: str = "auto",  # noqa: A002 - the word a user would look for
         block_bytes: int = 1 << 24,
     ) -> None:
@@ -57,9 +62,9 @@ class RowFiles:
             msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
             raise ParameterError(msg)
         self.paths = _found(paths)
-        self._block_bytes = block_bytes
-        self._target = target
-        self._readers = [_reader(path, target, format) for path in self.paths]
+        self.block_bytes = block_bytes
+        self._columns = target, weight
+        self._readers = [_reader(path, target, weight, format) for path in self.paths]
         self.feature_names = self._readers[0].feature_names
         for reader in self._readers:
             _refuse_other_columns(reader, self._readers[0])
@@ -69,13 +74,13 @@ class RowFiles:
         """What tells these blocks from others, or from those of the same files at another time."""
         facts = [(path, path.stat()) for path in self.paths]
         files = [(str(path.resolve()), fact.st_size, fact.st_mtime_ns) for path, fact in facts]
-        return files, self._target, self._block_bytes
+        return files, self._columns, self.block_bytes
 
     def blocks(self) -> Iterator[Block]:
         """Yield all rows, a block at a time, from the first of the first file on."""
         width: int | None = None
         for reader in self._readers:
-            for block in reader.blocks(self._block_bytes):
+            for block in reader.blocks(self.block_bytes):
                 found = None if block.is_sparse else block.parts[0].shape[1]
                 if width is not None and found != width:
                     problem = f"it has {found} features where the first file has {width}; give files of the same columns"
@@ -100,7 +105,9 @@ def _found(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     return found
 
 
-def _reader(path: Path, target: str | int | None, file_format: str) -> BlockReader:
+def _reader(
+    path: Path, target: str | int | None, weight: str | int | None, file_format: str
+) -> BlockReader:
     """Return the reader of a file's format."""
     source = Source(path)
     with source.open() as stream:
@@ -108,7 +115,7 @@ def _reader(path: Path, target: str | int | None, file_format: str) -> BlockRead
             file_format == "auto" and stream.read(len(_PARQUET)) == _PARQUET
         )
     if is_parquet:
-        return ParquetBlocks(path, target)
+        return ParquetBlocks(path, target, weight)
     head = source.head(N_SAMPLED_LINES)
     if file_format == "libsvm" or (file_format == "auto" and looks_like_libsvm(head)):
         if target is not None:
@@ -117,8 +124,14 @@ def _reader(path: Path, target: str | int | None, file_format: str) -> BlockRead
                 "the start of each line; leave target out"
             )
             raise ParameterError(msg)
+        if weight is not None:
+            msg = (
+                f"weight={weight!r} cannot be chosen in {path}: a LIBSVM file has no column for it; "
+                "give the weights as an array, by sample_weight"
+            )
+            raise ParameterError(msg)
         return LibsvmBlocks(source)
-    return CsvBlocks(source, head, target)
+    return CsvBlocks(source, head, target, weight)
 
 
 def _refuse_other_columns(reader: BlockReader, first: BlockReader) -> None:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._validation import check_weights
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
-from hedgerow.io import Block, RowFiles, Spool, read_ahead
-from hedgerow.io.cells import labels_of, numbers_of, whole_where_possible
+from hedgerow.io import Block, RowFiles, RowNumbers, Spool, read_ahead
+from hedgerow.linear._books import Book
+from hedgerow.linear._even_sample import EvenSample, SampledRows
 from hedgerow.monitor import current
 from hedgerow.problems import inner
 
-__all__ = ["FileRows", "LabelBook", "RowBlock", "ValueBook"]
+__all__ = ["Alphas", "FileRows", "RowBlock"]
+
+Vector = NDArray[np.float64]
+Alphas: TypeAlias = Vector | RowNumbers
+"""A number for every row, in memory or in a file."""
+
+SAMPLED_BLOCKS = 4
+"""What a sample of the rows may take in memory, in blocks."""
+KEPT_BLOCKS = 8
+"""What the alphas of all rows may take in memory, in blocks; beyond, they are in a file."""
 
 
 @dataclass(frozen=True)
@@ -32,92 +43,150 @@ class RowBlock:
         Which of all rows it holds.
     matrix : _core.Matrix
         Those rows.
+    codes : ndarray
+        Their labels, as their book codes them.
+    weights : ndarray or None
+        Their weights, if they have any.
     n_bytes : int
         How many bytes of the files it took.
     """
 
     rows: slice
     matrix: _core.Matrix
+    codes: NDArray[Any]
+    weights: Vector | None
     n_bytes: int
 
 
 class FileRows:
-    """All rows of some files; a context, at whose end the compact copy is removed.
+    """All rows of some files; a context, at whose end all that was kept of them on disk is removed.
 
     Parameters
     ----------
     files : RowFiles
         The files.
-    cache : None, True or path
-        Where a compact copy is kept for later passes: nowhere, in the folder for temporary files, or
-        in a folder of its own within that one.
+    book : LabelBook or ValueBook
+        Takes down the labels.
+    cache : bool or path
+        Whether a compact copy is kept for later passes, in the folder for temporary files, or in a
+        folder of its own within this one.
+    sample_weight : array or None
+        The weights of all rows, where no column has them.
 
     Attributes
     ----------
-    n_rows, n_features, n_values : int
-        What the survey found; the values are those stored.
+    n_rows, n_features : int
+        What the survey found.
     n_bytes : int
         What a pass reads.
     mean_norm : float
         The mean of the squared norms of the rows.
+    sample : SampledRows or None
+        Some rows, to start from; None if there are too many features for that.
     """
 
-    def __init__(self, files: RowFiles, cache: str | Path | bool | None) -> None:
+    def __init__(
+        self, files: RowFiles, book: Book, cache: bool | str | Path, sample_weight: Any = None
+    ) -> None:
         self.files = files
-        self.n_rows = self.n_features = self.n_values = self.n_bytes = 0
+        self.n_rows = self.n_features = self.n_bytes = 0
         self.mean_norm = 0.0
+        self.sample: SampledRows | None = None
+        self._book = book
         self._cache = cache
+        self._weights = sample_weight
         self._counted_from = 0
         self._spool: Spool | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> FileRows:
-        if self._cache is not None and self._cache is not False:
-            folder = self._open.enter_context(_temporary_folder(self._cache))
-            self._spool = Spool(Path(folder) / "blocks")
+        self._folder = Path(self._open.enter_context(_temporary_folder(self._cache)))
+        if self._cache is not False:
+            self._spool = Spool(self._folder / "blocks")
             self._open.callback(self._spool.close)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def survey(self, take_labels: Callable[[NDArray[Any]], None], n_features: int | None) -> None:
-        """Read all files once: count rows and features, and hand out the labels."""
+    def survey(self, n_features: int | None, most_sampled: int, seed: int) -> None:
+        """Read all files once: count rows and features, take down labels, and draw a sample.
+
+        There is none with more features than ``most_sampled``.
+        """
         lowest, highest, squares = 1, -1, 0.0
+        sample = EvenSample(SAMPLED_BLOCKS * self.files.block_bytes, most_sampled + 1, seed)
         monitor = current()
-        for block in read_ahead(self.files.blocks()):
-            take_labels(block.labels)
+        for block in read_ahead(self._weighted(self.files.blocks())):
+            coded = replace(block, labels=self._book.add(block.labels, block.weights))
             if self._spool is not None:
-                self._spool.add(block)
+                self._spool.add(coded)
+            sample.add(coded)
             lowest, highest = _index_range(block, lowest, highest)
             squares += inner(block.parts[0].ravel(), block.parts[0].ravel())
             self.n_rows += block.n_rows
-            self.n_values += block.parts[0].size
             self.n_bytes += block.n_bytes
             monitor.report(self.n_bytes)
             monitor.check()
         if self.n_rows == 0:
             msg = f"{self.files.paths[0]} has no rows; give a table with rows"
             raise DataError(msg)
+        if self._weights is not None:
+            check_weights(self._weights, self.n_rows)
         self._counted_from = 1 if lowest > 0 else 0
         self.n_features = self._width(highest + 1 - self._counted_from, n_features)
         self.mean_norm = squares / self.n_rows
+        self.sample = sample.close(self._counted_from, self.n_features)
 
     def blocks(self) -> Generator[RowBlock]:
         """Yield the rows from the first on; the next block is read while this one is worked on."""
         return read_ahead(self._as_matrices())
 
+    def has_room_for(self, n_planes: int) -> bool:
+        """Say whether a number for all rows and every plane fits into memory."""
+        return 8 * n_planes * self.n_rows <= KEPT_BLOCKS * self.files.block_bytes
+
+    def numbers(self, n_planes: int) -> list[Alphas]:
+        """Return a number for all rows and every plane, 0 at first: arrays, or files if they are many."""
+        if self.has_room_for(n_planes):
+            return list(np.zeros((n_planes, self.n_rows)))
+        files = [RowNumbers(self._folder / f"alpha {k}", self.n_rows) for k in range(n_planes)]
+        for file in files:
+            self._open.callback(file.close)
+        return list(files)
+
     def _as_matrices(self) -> Iterator[RowBlock]:
         begin = 0
-        for block in self.files.blocks() if self._spool is None else self._spool.blocks():
+        for block in self._coded_blocks():
             rows = slice(begin, begin + block.n_rows)
             if rows.stop > self.n_rows:
                 break
             begin = rows.stop
-            yield RowBlock(rows, self._matrix(block), block.n_bytes)
+            yield RowBlock(rows, self._matrix(block), block.labels, block.weights, block.n_bytes)
         if begin != self.n_rows:
             msg = f"{self.files.paths[0]}, or a file with it, changed while it was read; fit again"
             raise FileAccessError(msg)
+
+    def _coded_blocks(self) -> Iterator[Block]:
+        """Yield all blocks, with coded labels, from the copy or from the files."""
+        if self._spool is not None:
+            yield from self._spool.blocks()
+            return
+        for block in self._weighted(self.files.blocks()):
+            yield replace(block, labels=self._book.codes(block.labels))
+
+    def _weighted(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """Yield blocks with the weights of their rows."""
+        if self._weights is None:
+            yield from blocks
+            return
+        begin = 0
+        for block in blocks:
+            weights = self._weights[begin : begin + block.n_rows]
+            begin += block.n_rows
+            if len(weights) < block.n_rows:
+                check_weights(self._weights, begin)
+            yield replace(block, weights=weights)
 
     def _matrix(self, block: Block) -> _core.Matrix:
         if not block.is_sparse:
@@ -148,93 +217,11 @@ def _index_range(block: Block, lowest: int, highest: int) -> tuple[int, int]:
     return int(indices.min(initial=lowest)), int(indices.max(initial=highest))
 
 
-def _temporary_folder(cache: str | Path | bool) -> tempfile.TemporaryDirectory[str]:
+def _temporary_folder(cache: bool | str | Path) -> tempfile.TemporaryDirectory[str]:
     """Return a new folder that is removed in the end."""
-    parent = None if cache is True else str(cache)
+    parent = None if isinstance(cache, bool) else str(cache)
     try:
         return tempfile.TemporaryDirectory(prefix="hedgerow-", dir=parent)
     except OSError as error:
         msg = f"cache={cache!r} is no folder to write in ({error.strerror}); name another"
         raise ParameterError(msg) from error
-
-
-class LabelBook:
-    """The classes of all rows, found as they come; a row costs as many bytes as there are classes for."""
-
-    def __init__(self) -> None:
-        self._known: NDArray[Any] | None = None
-        self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
-        self._codes: list[NDArray[np.unsignedinteger[Any]]] = []
-
-    def add(self, labels: NDArray[Any]) -> None:
-        """Take in the labels of a block."""
-        if self._known is None:
-            self._known = np.unique(labels)
-            self._numbers = np.arange(len(self._known))
-        places = self._places(labels)
-        if places is None:
-            self._learn(labels)
-            places = self._places(labels)
-            assert places is not None
-        kind = np.min_scalar_type(len(self._known))
-        self._codes.append(self._numbers.astype(kind)[places])
-
-    def _places(self, labels: NDArray[Any]) -> NDArray[np.int64] | None:
-        """Return where the labels are among the known ones, or None if some are not."""
-        assert self._known is not None
-        places = np.searchsorted(self._known, labels).clip(max=len(self._known) - 1)
-        return places if np.array_equal(self._known[places], labels) else None
-
-    def _learn(self, labels: NDArray[Any]) -> None:
-        """Add new labels to the known ones, which keep their numbers."""
-        assert self._known is not None
-        both = np.unique(np.concatenate([self._known, np.unique(labels)]))
-        numbers = np.full(len(both), -1)
-        numbers[np.searchsorted(both, self._known)] = self._numbers
-        new = numbers < 0
-        numbers[new] = len(self._known) + np.arange(new.sum())
-        self._known, self._numbers = both, numbers
-
-    def close(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-        """Return the sorted classes, the class number of every row, and the rows of each class."""
-        assert self._known is not None
-        by_number = self._known[np.argsort(self._numbers)]
-        classes, ranks = np.unique(_plain_labels(by_number), return_inverse=True)
-        ranks = ranks.astype(np.min_scalar_type(len(classes)))
-        # A block at a time, as NumPy indexes and counts by copies of eight bytes a row.
-        codes = [ranks[codes] for codes in self._codes]
-        self._codes = []
-        counts = np.sum([np.bincount(part, minlength=len(classes)) for part in codes], axis=0)
-        return classes, np.concatenate(codes), counts
-
-
-def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as whole numbers if all are, else as numbers if all are, else as text."""
-    if labels.dtype.kind in "US":
-        return labels_of(labels.astype(object), as_text=False)
-    return whole_where_possible(labels) if labels.dtype.kind == "f" else labels
-
-
-class ValueBook:
-    """The values of all rows, for a regression."""
-
-    def __init__(self) -> None:
-        self._values: list[NDArray[np.float64]] = []
-
-    def add(self, labels: NDArray[Any]) -> None:
-        """Take in the values of a block."""
-        values = numbers_of(labels.tolist()) if labels.dtype.kind in "US" else labels
-        if values is None:
-            msg = f"the target holds text such as {labels[0]!r}, where a regressor needs numbers; use a classifier"
-            raise DataError(msg)
-        values = values.astype(np.float64)
-        if not np.isfinite(values).all():
-            msg = "the target holds a value that is not finite; remove the row or fill it in"
-            raise DataError(msg)
-        self._values.append(values)
-
-    def close(self) -> NDArray[np.float64]:
-        """Return the value of every row."""
-        values = np.concatenate(self._values)
-        self._values = []
-        return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -16,19 +16,26 @@ from hedgerow._engine import check_n_threads
 from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import any_of, check_seed, none, whole_number
 from hedgerow._rows import remember_columns
-from hedgerow._validation import class_factors, refuse_one_class
+from hedgerow._validation import check_weights, class_factors, refuse_one_class
 from hedgerow.certificates import worst
-from hedgerow.errors import NotCertifiedWarning, ParameterError, StoppedError, warn_user
+from hedgerow.errors import (
+    DataError,
+    NotCertifiedWarning,
+    ParameterError,
+    StoppedError,
+    warn_user,
+)
 from hedgerow.io import RowFiles
-from hedgerow.linear._file_rows import FileRows, LabelBook, ValueBook
+from hedgerow.linear._books import LabelBook, ValueBook
+from hedgerow.linear._file_rows import Alphas, FileRows
 from hedgerow.linear._machine import SupervisedMachine
-from hedgerow.linear._streamed_fit import Facts, Method, StreamedFit, StreamedTask
+from hedgerow.linear._streamed_fit import Method, StreamedFit
+from hedgerow.linear._streamed_task import Facts, StreamedTask
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.solvers import SOLVERS, Settings
-from hedgerow.solvers.block_descent import BlockDescent
+from hedgerow.solvers.block_descent import BlockDescent, reach
 from hedgerow.solvers.block_newton import BlockNewton
-from hedgerow.solvers.dual_coordinate_descent import stiffness
 
 __all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
 
@@ -38,6 +45,8 @@ Paths: TypeAlias = str | Path | Iterable[str | Path]
 DESCENT = "dual_coordinate_descent"
 FEW_FEATURES = 500
 """Up to so many Newton's method takes fewer passes, and its sums not longer than reading."""
+MOST_FEATURES = 2**31
+"""What no file has."""
 NEWTONS = ("newton", "augmented_lagrangian")
 """What block Newton is called, for smooth losses and for those with kinks."""
 FINE = 0.1
@@ -50,13 +59,12 @@ class MachineFromFiles(SupervisedMachine):
     penalty: str
     loss: str
 
-    def _survey(
-        self, rows: FileRows, take: Callable[[NDArray[Any]], None], n_features: int | None
-    ) -> float:
+    def _survey(self, rows: FileRows, n_features: int | None) -> float:
         """Read the files once and remember their columns; return how many seconds that took."""
         began = time.monotonic()
         try:
-            rows.survey(take, n_features)
+            most = {"auto": FEW_FEATURES, DESCENT: 0}.get(self.solver, MOST_FEATURES)
+            rows.survey(n_features, most, check_seed(self.random_state))
         except _core.Stopped:
             msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
             raise StoppedError(msg) from None
@@ -72,31 +80,32 @@ class MachineFromFiles(SupervisedMachine):
             parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
             shape = task.rows.n_rows, task.rows.n_features
             key = fingerprint("fit_files", task.rows.files.identity, shape, parameters)
-        fit = StreamedFit(
-            task, self._method(task, weight, seed), settings, check_n_threads(self.n_jobs), key
-        )
+        method, alpha = self._method(task, weight, seed)
+        fit = StreamedFit(task, method, alpha, settings, check_n_threads(self.n_jobs), key=key)
         self._keep_fit(fit, fit.run(seconds_of_survey))
         return fit
 
-    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> Method:
-        """Return the method that was asked for, or is likely to need the fewest passes."""
-        rows, solver = task.rows, self.solver
-        is_newton = rows.n_features <= FEW_FEATURES if solver == "auto" else solver != DESCENT
-        if is_newton:
-            name = NEWTONS[not task.loss.is_smooth]
-            return BlockNewton(float(self.tol), task.unit, rows.n_rows, seed, name)
-        options = SOLVERS[DESCENT].settle(self.solver_options or {})
-        common = task.without_rows()
-        rho = common.rho
-        if common.intercept == "free":
-            rho = stiffness(task.loss, rows.mean_norm, weight, rows.n_rows)
-        return BlockDescent(rho, FINE * float(self.tol) * task.unit, seed, options)
+    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> tuple[Method, list[Alphas]]:
+        """Return the method that was asked for, or is likely to need the fewest passes, and its alphas."""
+        rows, solver, tol = task.rows, self.solver, float(self.tol)
+        if solver == DESCENT or (solver == "auto" and rows.n_features > FEW_FEATURES):
+            alpha = rows.numbers(task.n_planes)
+            far = reach(task.loss, rows.mean_norm, weight, rows.n_rows)
+            options = SOLVERS[DESCENT].settle(self.solver_options or {})
+            shape = alpha, rows.n_features
+            units = task.unit, FINE * tol * task.unit
+            return BlockDescent(*shape, far, *units, seed, options), alpha
+        kept = rows.numbers(task.n_planes) if rows.has_room_for(task.n_planes) else []
+        name = NEWTONS[not task.loss.is_smooth]
+        return BlockNewton(tol, task.unit, task.starts(), seed, name), kept
 
     def _keep_fit(self, fit: StreamedFit, status: str) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""
         self.coef_, self.intercept_ = np.array(fit.w), np.array(fit.intercepts)
-        self.alpha_ = fit.alpha
-        self.at_bound_ = np.array([fit.task.at_bound(k, a) for k, a in enumerate(fit.alpha)])
+        for name in ("alpha_", "at_bound_"):
+            self.__dict__.pop(name, None)
+        if len(fit.at_bound) and status != "interrupted":
+            self.alpha_, self.at_bound_ = np.array(fit.alpha), fit.at_bound
         self.certificate_ = worst(tuple(fit.certificates))
         self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, fit.solver
         if not self.certificate_.is_certified and status not in ("interrupted", "stopped"):
@@ -139,15 +148,18 @@ class ClassifierFromFiles(MachineFromFiles):
         paths: Paths,
         *,
         target: str | int | None = None,
+        weight: str | int | None = None,
+        sample_weight: Any = None,
         format: str = "auto",  # noqa: A002 - the word a user would look for
         n_features: int | None = None,
         block_bytes: int = 1 << 24,
-        cache: str | Path | bool | None = None,
+        cache: bool | str | Path = True,
     ) -> Self:
         """Fit the machine to files that need not fit into memory, and certify it.
 
-        The files are read again and again, a block at a time; ``max_iter`` counts those passes. What
-        stays in memory is some 10 bytes a row and plane, 18 for a loss with kinks, w, and a few blocks.
+        The files are parsed once, and a compact copy of them is read again and again, a block at a
+        time; ``max_iter`` counts those passes. In memory are some blocks, however many rows there
+        are. ``alpha_`` and ``at_bound_`` are set if alpha takes no more than 8 blocks.
 
         Parameters
         ----------
@@ -157,16 +169,20 @@ class ClassifierFromFiles(MachineFromFiles):
         target : str, int or None
             The column with the labels, by name or position; None is the last. LIBSVM files have
             their own place for it.
+        weight : str, int or None
+            The column with the weights of the rows, if there is one; not in LIBSVM files.
+        sample_weight : array of shape (n_samples,) or None
+            The weights of all rows, where no column has them.
         format : {"auto", "csv", "libsvm", "parquet"}
             "auto" looks at the first bytes of each file.
         n_features : int or None
             How many features LIBSVM files have, where the last may never occur.
         block_bytes : int, default=2**24
             About how many bytes of a file are worked on at a time.
-        cache : None, True or path, default=None
-            Where a compact copy of the rows is kept during the fit, so that text is parsed once:
-            True is the folder for temporary files. It takes 12 bytes a value of a LIBSVM file, 8 a
-            value of others.
+        cache : bool or path, default=True
+            Where the compact copy is: in the folder for temporary files, or in a folder that is
+            named. It takes 12 bytes a value of a LIBSVM file, 8 a value of others, and goes when the
+            fit ends. False makes none, and parses the files in every pass.
 
         Returns
         -------
@@ -175,12 +191,13 @@ class ClassifierFromFiles(MachineFromFiles):
         """
         self._check()
         self._refuse_what_needs_all_rows()
-        files = _files(paths, target, format, n_features, block_bytes)
-        with FileRows(files, cache) as rows:
-            book = LabelBook()
-            seconds = self._survey(rows, book.add, n_features)
-            classes, codes, counts = book.close()
-            facts, weights = self._facts(classes, codes, counts.astype(np.float64))
+        columns = {"target": target, "weight": weight}
+        files = _files(paths, format, n_features, block_bytes, **columns)
+        book = LabelBook()
+        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
+            seconds = self._survey(rows, n_features)
+            classes, ranks, totals = book.close()
+            facts, weights = self._facts(classes, ranks, totals)
             n_planes = 1 if len(classes) == 2 else len(classes)
             n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
             problem = partial(self._problem, n_threads=n_threads)
@@ -192,19 +209,18 @@ class ClassifierFromFiles(MachineFromFiles):
         return self
 
     def _facts(
-        self, classes: NDArray[Any], codes: NDArray[Any], counts: Vector
+        self, classes: NDArray[Any], ranks: NDArray[np.intp], totals: Vector
     ) -> tuple[Facts, Vector]:
-        """Return what is known of rows by their classes, and the weight of a row of each class."""
+        """Return what is known of rows by their codes, and the weight of a row of each class."""
         numbers = np.arange(len(classes))
-        factors = class_factors(self.class_weight, classes, numbers, counts)
-        refuse_one_class(classes, numbers, counts * factors)
-        weights = self._cost_of_losses(float(np.sum(counts * factors))) * factors
+        factors = class_factors(self.class_weight, classes, numbers, totals)
+        refuse_one_class(classes, numbers, totals * factors)
+        weights = self._cost_of_losses(float(np.sum(totals * factors))) * factors
         positive = [1] if len(classes) == 2 else list(range(len(classes)))
 
-        def facts(k: int, rows: slice) -> dict[str, Vector]:
-            of_rows = codes[rows]
-            y = np.where(of_rows == positive[k], 1.0, -1.0)
-            return {"y": y, "weight": weights[of_rows]}
+        def facts(k: int, codes: NDArray[Any]) -> dict[str, Vector]:
+            signs = np.where(ranks == positive[k], 1.0, -1.0)
+            return {"y": signs[codes], "weight": weights[ranks][codes]}
 
         return facts, weights
 
@@ -220,15 +236,16 @@ class RegressorFromFiles(MachineFromFiles):
         paths: Paths,
         *,
         target: str | int | None = None,
+        weight: str | int | None = None,
+        sample_weight: Any = None,
         format: str = "auto",  # noqa: A002 - the word a user would look for
         n_features: int | None = None,
         block_bytes: int = 1 << 24,
-        cache: str | Path | bool | None = None,
+        cache: bool | str | Path = True,
     ) -> Self:
         """Fit the machine to files that need not fit into memory, and certify it.
 
-        Parameters are those of ``LinearSVC.fit_files``; the target holds the values. What stays in
-        memory is 17 bytes a row and a few blocks.
+        Parameters are those of ``LinearSVC.fit_files``; the target holds the values.
 
         Returns
         -------
@@ -237,33 +254,46 @@ class RegressorFromFiles(MachineFromFiles):
         """
         self._check()
         self._refuse_what_needs_all_rows()
-        files = _files(paths, target, format, n_features, block_bytes)
-        with FileRows(files, cache) as rows:
-            book = ValueBook()
-            seconds = self._survey(rows, book.add, n_features)
-            values = book.close()
-            weights = np.array([self._cost_of_losses(float(len(values)))])
+        columns = {"target": target, "weight": weight}
+        files = _files(paths, format, n_features, block_bytes, **columns)
+        book = ValueBook()
+        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
+            seconds = self._survey(rows, n_features)
+            if book.weight == 0.0:
+                raise DataError("every row has the weight 0; give some row a positive weight")
+            cost = self._cost_of_losses(book.weight)
             task = StreamedTask(
                 rows,
                 1,
                 regression_loss(self.loss, float(self.epsilon)),
-                partial(_regression_facts, values=values, weight=weights[0]),
+                partial(_regression_facts, weight=cost),
                 self._problem,
-                float(np.std(values) if self.fit_intercept else np.mean(np.abs(values))) or 1.0,
+                book.unit(around_mean=self.fit_intercept),
             )
-            self._descend(task, weights, seconds)
-        self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
+            self._descend(task, np.array([cost]), seconds)
+        self.coef_ = self.coef_[0]
+        if hasattr(self, "alpha_"):
+            self.alpha_, self.at_bound_ = self.alpha_[0], self.at_bound_[0]
         return self
 
 
-def _regression_facts(k: int, rows: slice, values: Vector, weight: float) -> dict[str, Vector]:  # noqa: ARG001
-    targets = values[rows]
-    ones = np.ones(len(targets))
-    return {"y": ones, "weight": weight * ones, "targets": targets}
+def _regression_facts(k: int, codes: NDArray[Any], weight: float) -> dict[str, Vector]:  # noqa: ARG001
+    ones = np.ones(len(codes))
+    return {"y": ones, "weight": weight * ones, "targets": codes.astype(np.float64)}
+
+
+def _weights(column: str | int | None, sample_weight: Any) -> Vector | None:
+    """Return the weights of all rows, unless a column has them, after a check."""
+    if sample_weight is None:
+        return None
+    if column is not None:
+        msg = f"weight={column!r} and sample_weight both weigh the rows; give one of them"
+        raise ParameterError(msg)
+    return check_weights(sample_weight, np.size(sample_weight))
 
 
 def _files(
-    paths: Paths, target: str | int | None, file_format: str, n_features: Any, block_bytes: Any
+    paths: Paths, file_format: str, n_features: Any, block_bytes: Any, **columns: str | int | None
 ) -> RowFiles:
     """Return the files to read, after a check of the numbers."""
     for name, value, rule in (
@@ -275,4 +305,4 @@ def _files(
             msg = f"{name}={value!r} is not allowed in fit_files: it must be {expected}"
             raise ParameterError(msg)
     most = 2**30  # what the parser counts in 32 bits
-    return RowFiles(paths, target=target, format=file_format, block_bytes=min(block_bytes, most))
+    return RowFiles(paths, format=file_format, block_bytes=min(block_bytes, most), **columns)

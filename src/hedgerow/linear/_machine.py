@@ -159,6 +159,9 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         if getattr(self, "loss", None) == "logistic":
             msg = "loss='logistic' groups no points: every row has an alpha strictly between 0 and its bound; use alpha_"
             raise UnavailableError(msg)
+        if hasattr(self, "coef_") and not hasattr(self, "alpha_"):
+            msg = "fit_files kept no alpha_, which the points are grouped by: it was stopped, or alpha_ takes more than 8 blocks; raise block_bytes"
+            raise UnavailableError(msg)
         if hasattr(self, "alpha_") and not hasattr(self, "at_bound_"):
             msg = "this model was saved by a version that did not keep at_bound_; fit it again to group its points"
             raise UnavailableError(msg)

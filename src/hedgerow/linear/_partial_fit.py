@@ -108,17 +108,8 @@ class PartialSums:
         return PartialSums(v, balance, gain, shift, counts)
 
     def bound(self, k: int, problem: LinearProblem) -> float:
-        """Return what no solution of a plane's problem over all rows can go below.
-
-        For a free intercept the side that weighs more is scaled down to the other: as a
-        conjugate is convex and 0 at 0, its price falls at least as much.
-        """
-        share = np.ones(2)
-        if problem.intercept == "free":
-            sizes = np.abs(self.balance[k])
-            share = np.min(sizes) / np.where(sizes > 0.0, sizes, 1.0)
-        price = problem.price_of(share @ self.v[k], inner(share, self.balance[k]))
-        return inner(share, self.gain[k]) - price
+        """Return what no solution of a plane's problem over all rows can go below."""
+        return problem.bound_by_sides(self.gain[k, None], self.v[k, None], self.balance[k, None])
 
 
 def _takes_parts(machine: MachineFromFiles) -> bool:

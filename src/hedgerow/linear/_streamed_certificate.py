@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,74 +15,90 @@ __all__ = ["StreamedCertificate"]
 
 Vector = NDArray[np.float64]
 
-BALANCED = 1e-9
-"""A balance, relative to the size of alpha, that is 0 but for rounding."""
-
 
 class StreamedCertificate:
     """The certificate of a solution whose rows come in blocks, each a problem of its own.
 
     The blocks have all but their rows in common. What is added up is what :func:`certify` computes,
-    but for the violation, of which an upper bound is given: the w that alpha makes is known after the
-    last block, and no score can be farther from that of the solution's w than their distance times
-    the longest row.
+    but for two bounds. Of the violation an upper one is given: the w that alpha makes is known after
+    the last block, and no score can be farther from that of the solution's w than their distance
+    times the longest row. Of the dual a lower one: for a free intercept the heavier of the two sides
+    of alpha is scaled down, which is known after the last block too.
 
     Parameters
     ----------
-    w : ndarray
+    w, b : ndarray, float
         The primal point.
-    intercepts : ndarray
-        Values of b to choose among; the best one is ``intercept`` in the end.
-    tolerance : float
-        The largest relative gap that counts as solved.
+
+    Attributes
+    ----------
+    sides : ndarray of shape (2, 2, n_features)
+        What alpha makes of the blocks so far: rows on a bound and rows between, alpha_i y_i above 0
+        and below apart.
+    balances : ndarray of shape (2, 2)
+        The sums of these alpha_i y_i.
     """
 
-    def __init__(self, w: Vector, intercepts: Vector, tolerance: float) -> None:
-        self.w = w
-        self.v = np.zeros_like(w)
-        self.balance = 0.0
-        self._intercepts = intercepts
-        self._tolerance = tolerance
-        self._losses: Vector = np.zeros(len(intercepts))
-        self._gain = self._size = 0.0
+    def __init__(self, w: Vector, b: float) -> None:
+        self.w, self.b = w, b
+        self.sides: Vector = np.zeros((2, 2, len(w)))
+        self.balances: Vector = np.zeros((2, 2))
+        self._gains: Vector = np.zeros((2, 2))
+        self._losses = 0.0
         self._highest, self._lowest = -np.inf, np.inf
         self._longest = 0.0
         self._any: LinearProblem | None = None
 
-    def add(self, problem: LinearProblem, alpha: Vector) -> None:
-        """Take in a block of rows and their alphas, cut to their bounds."""
+    def add(self, problem: LinearProblem, alpha: Vector) -> Vector:
+        """Take in a block of rows and their alphas; return these, cut to their bounds."""
         alpha = problem.boxed(alpha)
-        scores = problem.scores(self.w, 0.0)
-        self._losses += [problem.losses(scores + b) for b in self._intercepts]
-        self._gain += problem.gain(alpha)
-        self.v += problem.combine(alpha)
-        self.balance += inner(problem.y, alpha)
-        self._size += float(np.sum(np.abs(alpha)))
-        highest, lowest = slacks(problem, alpha, scores + self._intercepts[0])
+        self._add_sides(problem, alpha)
+        scores = problem.scores(self.w, self.b)
+        self._losses += problem.losses(scores)
+        highest, lowest = slacks(problem, alpha, scores)
         self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
         norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
         self._longest = max(self._longest, float(np.max(norms, initial=0.0)))
         self._any = problem
+        return alpha
+
+    def _add_sides(self, problem: LinearProblem, alpha: Vector) -> None:
+        """Add up what alpha makes; only a free intercept needs its parts."""
+        between = (alpha > problem.lower) & (alpha < problem.upper)
+        above = problem.y * alpha > 0.0
+        for kind, side in product((0, 1), (0, 1)):
+            rows = (between == bool(kind)) & (above == (side == 0))
+            if problem.intercept != "free":
+                rows = np.full(len(alpha), kind + side == 0)
+            if not rows.any():
+                continue
+            part = np.where(rows, alpha, 0.0)
+            self.sides[kind, side] += problem.combine(part)
+            self.balances[kind, side] += inner(problem.y, part)
+            self._gains[kind, side] += problem.gain(part)
 
     @property
-    def intercept(self) -> float:
-        """The best of the intercepts for w."""
-        return float(self._intercepts[np.argmin(self._primals())])
+    def v(self) -> Vector:
+        """What alpha makes: sum_i alpha_i y_i x_i."""
+        v: Vector = np.sum(self.sides, axis=(0, 1))
+        return v
 
-    def finish(self, status: str) -> Certificate:
+    @property
+    def balance(self) -> float:
+        """sum_i alpha_i y_i."""
+        return float(np.sum(self.balances))
+
+    def finish(self, status: str, tolerance: float) -> Certificate:
         """Return the certificate, after the last block."""
         assert self._any is not None
-        is_balanced = abs(self.balance - self._any.pull) <= BALANCED * self._size
-        is_feasible = is_balanced or self._any.intercept != "free"
-        dual = self._gain - self._any.price_of(self.v, self.balance)
         return Certificate(
-            primal=float(np.min(self._primals())),
-            dual=dual if is_feasible else -np.inf,
+            primal=self._any.cost_of(self.w, self.b) + self._losses,
+            dual=self._any.bound_by_sides(self._gains, self.sides, self.balances),
             kkt_violation=violation_of(
                 self._any, self._highest + self._off, self._lowest - self._off
             ),
             criterion="relative_gap",
-            tolerance=self._tolerance,
+            tolerance=tolerance,
             status=status,
         )
 
@@ -91,10 +109,5 @@ class StreamedCertificate:
         between = self.w - self.v
         off = float(np.sqrt(self._longest * inner(between, between)))
         if self._any.intercept == "penalized":
-            off += abs(float(self._intercepts[0]) - self._any.rho * self.balance)
+            off += abs(self.b - self._any.rho * self.balance)
         return off
-
-    def _primals(self) -> Vector:
-        assert self._any is not None
-        costs = [self._any.cost_of(self.w, float(b)) for b in self._intercepts]
-        return np.add(self._losses, costs)

@@ -1,13 +1,11 @@
-"""A fit to rows in files: passes of block descent until a pass over all rows certifies them."""
+"""A fit to rows in files: passes over all blocks until a pass over all rows certifies them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +13,17 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._engine import in_threads
 from hedgerow.certificates import uncertified
-from hedgerow.linear._file_rows import FileRows, RowBlock
+from hedgerow.linear._file_rows import Alphas, RowBlock
 from hedgerow.linear._streamed_certificate import StreamedCertificate
-from hedgerow.losses import Loss
+from hedgerow.linear._streamed_task import StreamedTask
 from hedgerow.monitor import current
-from hedgerow.problems import LinearProblem, blocks
+from hedgerow.problems import LinearProblem
 from hedgerow.solvers import Settings
 
-__all__ = ["Facts", "Method", "StreamedFit", "StreamedTask"]
+__all__ = ["Method", "StreamedFit"]
 
 Vector = NDArray[np.float64]
-Facts: TypeAlias = Callable[[int, slice], dict[str, Vector]]
-"""Gives y, weight and, for a regression, targets of some rows in the problem of a plane."""
 
-OFFSETS = np.array([0.0, *(sign * 4.0**-k for k in range(1, 7) for sign in (1, -1))])
-"""Where a better free intercept is looked for, in units of the scores."""
 TIME_FOR_A_PROOF = 1.5
 """What a certificate takes, in passes."""
 
@@ -37,13 +31,14 @@ TIME_FOR_A_PROOF = 1.5
 class Plane(Protocol):
     """Where a method stands with one plane; all its attributes are numbers and arrays."""
 
-    alpha: Vector
-
     def point(self, problem: LinearProblem) -> tuple[Vector, float]:
         """Return w and b; ``problem`` is that of any block, or of no rows."""
 
-    def settle(self, w: Vector, balance: float) -> None:
-        """Take over what alpha makes, computed anew from all rows."""
+    def alpha_of(self, problem: LinearProblem, rows: slice) -> Vector:
+        """Return the alphas of a block."""
+
+    def settle(self, w: Vector, balance: float, gap: float) -> None:
+        """Take over what alpha makes, and the relative gap, computed anew from all rows."""
 
 
 class Method(Protocol):
@@ -53,8 +48,12 @@ class Method(Protocol):
     def name(self) -> str:
         """What users call it."""
 
-    def plane(self, alpha: Vector, problem: LinearProblem) -> Any:
-        """Return where to start, given the problem of the first block; alpha is to be written to."""
+    @property
+    def moves_alphas(self) -> bool:
+        """Whether the alphas that are kept are where it stands; else they follow from the plane."""
+
+    def plane(self, number: int) -> Any:
+        """Return where to start."""
 
     def begin_pass(self, plane: Any) -> None:
         """Begin a pass over all blocks."""
@@ -72,81 +71,6 @@ class Method(Protocol):
         """Say whether more passes would bring nothing."""
 
 
-@dataclass(frozen=True)
-class StreamedTask:
-    """What is to be fitted.
-
-    Attributes
-    ----------
-    rows : FileRows
-        Surveyed.
-    n_planes : int
-        How many problems share the rows.
-    loss : Loss
-        Theirs.
-    facts : callable
-        What is known of some rows.
-    problem : callable
-        Makes a problem of a matrix and facts.
-    unit : float
-        The size that scores are of.
-    """
-
-    rows: FileRows
-    n_planes: int
-    loss: Loss
-    facts: Facts
-    problem: Callable[..., LinearProblem]
-    unit: float = 1.0
-
-    def without_rows(self) -> LinearProblem:
-        """Return what the problems of all blocks have in common."""
-        nothing = _core.Matrix.dense(np.empty((0, self.rows.n_features)))
-        return self.block(0, RowBlock(slice(0, 0), nothing, 0))
-
-    def block(self, k: int, block: RowBlock) -> LinearProblem:
-        """Return the problem that a block is for a plane."""
-        return self.problem(block.matrix, loss=self.loss, **self.facts(k, block.rows))
-
-    def balance(self, k: int, alpha: Vector) -> None:
-        """Make sum_i alpha_i y_i = 0 within the bounds, in place.
-
-        The side that weighs too much is scaled down: its values between the bounds alone if they
-        can carry it, so that rows on a bound stay there, else all of them.
-        """
-        excess = 0.0
-        for rows, y, lower, upper in self._bounds(k, len(alpha)):
-            np.clip(alpha[rows], lower, upper, out=alpha[rows])
-            excess += float(np.sum(y * alpha[rows]))
-        heavier, between = 0.0, 0.0
-        for rows, y, lower, upper in self._bounds(k, len(alpha)):
-            signed = np.maximum(y * alpha[rows] * np.sign(excess), 0.0)
-            heavier += float(np.sum(signed))
-            between += float(np.sum(signed[(alpha[rows] < upper) & (alpha[rows] > lower)]))
-        spared = between > 2.0 * abs(excess)
-        total = between if spared else heavier
-        factor = max(0.0, 1.0 - abs(excess) / total) if total > 0.0 else 1.0
-        for rows, y, lower, upper in self._bounds(k, len(alpha)):
-            moved = y * alpha[rows] * excess > 0.0
-            if spared:
-                moved &= (alpha[rows] < upper) & (alpha[rows] > lower)
-            alpha[rows][moved] *= factor
-
-    def at_bound(self, k: int, alpha: Vector) -> NDArray[np.bool_]:
-        """Say of each alpha whether it is at its bound."""
-        found = np.empty(len(alpha), dtype=bool)
-        for rows, _, _, upper in self._bounds(k, len(alpha)):
-            found[rows] = (alpha[rows] != 0.0) & (np.abs(alpha[rows]) >= upper)
-        return found
-
-    def _bounds(self, k: int, n_rows: int) -> Iterator[tuple[slice, Vector, Vector, Vector]]:
-        """Yield y and the bounds of alpha of some rows at a time."""
-        for rows in blocks(n_rows):
-            facts = self.facts(k, rows)
-            weight = facts["weight"]
-            yield rows, facts["y"], self.loss.lower(weight), self.loss.upper(weight)
-
-
 class StreamedFit:
     """A fit under way, and what came of it.
 
@@ -156,6 +80,8 @@ class StreamedFit:
         What is fitted.
     method : Method
         How.
+    alpha : list
+        Where the alphas of every plane are kept, if at all.
     settings : Settings
         When to stop; an iteration is a pass over the files.
     n_threads : int
@@ -166,7 +92,9 @@ class StreamedFit:
     Attributes
     ----------
     planes : list of Plane
-        Where the descent stands.
+        Where the method stands.
+    at_bound : ndarray of bool
+        Which alphas are at their bound, a row a plane, if the alphas are in memory, else empty.
     w, intercepts : list
         The primal points.
     certificates : list of Certificate
@@ -179,12 +107,16 @@ class StreamedFit:
         self,
         task: StreamedTask,
         method: Method,
+        alpha: list[Alphas],
         settings: Settings,
         n_threads: int,
+        *,
         key: str | None = None,
     ) -> None:
         self.task = task
-        self.alpha = np.zeros((task.n_planes, task.rows.n_rows))
+        self.alpha = alpha
+        in_memory = [each for each in alpha if isinstance(each, np.ndarray)]
+        self.at_bound = np.zeros((len(in_memory), task.rows.n_rows), dtype=bool)
         self.planes: list[Plane] = []
         self.n_iter = 0
         self._method = method
@@ -232,11 +164,9 @@ class StreamedFit:
         return status
 
     def _start(self) -> None:
-        """Make the planes, from the first block or from what an earlier, broken-off run left."""
-        with closing(self.task.rows.blocks()) as all_blocks:
-            first = next(all_blocks)
-            for k, alpha in enumerate(self.alpha):
-                self.planes.append(self._method.plane(alpha, self.task.block(k, first)))
+        """Make the planes, or go on from what an earlier, broken-off run left."""
+        make = self._method.plane
+        self.planes = list(in_threads(make, range(self.task.n_planes), self._n_threads))
         self._resume()
 
     def _pass(self) -> None:
@@ -269,26 +199,27 @@ class StreamedFit:
 
     def _certify(self, status: str) -> bool:
         """Read all rows once more and certify every plane; say whether all are within the tolerance."""
-        proofs = []
-        for k, plane in enumerate(self.planes):
-            w, intercept = plane.point(self._common)
-            b = np.array([intercept])
-            if self._common.intercept == "free":
-                self.task.balance(k, plane.alpha)
-                b = b + self.task.unit * OFFSETS
-            proofs.append(StreamedCertificate(w, b, self._settings.tol))
+        proofs = [StreamedCertificate(*plane.point(self._common)) for plane in self.planes]
         for block in self.task.rows.blocks():
             if self._monitor.reason == "interrupted":
                 raise _core.Stopped
             for k, proof in enumerate(proofs):
-                proof.add(self.task.block(k, block), self.planes[k].alpha[block.rows])
-        self.w = [proof.w for proof in proofs]
-        self.intercepts = [proof.intercept for proof in proofs]
-        self.certificates = [proof.finish(status) for proof in proofs]
+                problem = self.task.block(k, block)
+                alpha = proof.add(problem, self.planes[k].alpha_of(problem, block.rows))
+                self._keep_alphas(k, block.rows, alpha, problem.upper)
+        self.w, self.intercepts = [proof.w for proof in proofs], [proof.b for proof in proofs]
+        self.certificates = [proof.finish(status, self._settings.tol) for proof in proofs]
         self._proven_at = self.n_iter
-        for plane, proof in zip(self.planes, proofs, strict=True):
-            plane.settle(proof.v, proof.balance)
+        for k, (plane, proof) in enumerate(zip(self.planes, proofs, strict=True)):
+            plane.settle(proof.v, proof.balance, self.certificates[k].relative_gap)
         return all(certificate.is_certified for certificate in self.certificates)
+
+    def _keep_alphas(self, k: int, rows: slice, alpha: Vector, upper: Vector) -> None:
+        """Keep the alphas of some rows, and which are at their bound, as far as there is room."""
+        if self.alpha:
+            self.alpha[k][rows] = alpha
+        if len(self.at_bound):
+            self.at_bound[k, rows] = (alpha != 0.0) & (np.abs(alpha) >= upper)
 
     def _keep_points(self) -> None:
         """Take the planes as they are."""
@@ -303,10 +234,15 @@ class StreamedFit:
             self._monitor.remember(self._key, self._standing)
 
     def _standing(self) -> dict[str, Any]:
+        every = slice(0, self.task.rows.n_rows)
         return {
             "n_iter": self.n_iter,
             "n_blocks_done": self._n_blocks_done,
-            "planes": [vars(plane) for plane in self.planes],
+            "planes": [
+                {name: value for name, value in vars(plane).items() if name != "alpha"}
+                for plane in self.planes
+            ],
+            "alpha": [alpha[every] for alpha in self.alpha] if self._method.moves_alphas else [],
         }
 
     def _resume(self) -> None:
@@ -316,6 +252,7 @@ class StreamedFit:
             return
         self.n_iter, self._n_blocks_done = left["n_iter"], left["n_blocks_done"]
         for plane, standing in zip(self.planes, left["planes"], strict=True):
-            plane.alpha[:] = standing.pop("alpha")
             for name, value in standing.items():
                 setattr(plane, name, value)
+        for alpha, values in zip(self.alpha, left["alpha"], strict=False):
+            alpha[slice(0, len(values))] = values

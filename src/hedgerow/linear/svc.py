@@ -60,7 +60,7 @@ _RULES = {
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
     multilabel_=optional(true_or_false),
-    alpha_=numbers("planes", "rows", low=0.0),
+    alpha_=optional(numbers("planes", "rows", low=0.0)),
     at_bound_=optional(truths("planes", "rows")),
     certificates_=several(tuple, "planes", instance_of(Certificate), or_one=True),
     probability_maps_=optional(several(tuple, "maps", instance_of(ScoreMap))),
@@ -144,7 +144,8 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         Whether the rows have several labels each.
     alpha_ : ndarray of shape (n_planes, n_samples)
         The dual variables, one a row of the training data, such that w is the sum of y_i alpha_i x_i
-        with y_i = 1 for rows of the plane's class and -1 for others.
+        with y_i = 1 for rows of the plane's class and -1 for others. ``fit_files`` keeps it up to a
+        size.
     at_bound_ : ndarray of bool, of the shape of alpha_
         Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
     support_ : ndarray of int64

@@ -34,8 +34,8 @@ _RULES = {
     _RULES,
     coef_=numbers("features"),
     intercept_=numbers("one"),
-    alpha_=numbers("rows"),
-    at_bound_=truths("rows"),
+    alpha_=optional(numbers("rows")),
+    at_bound_=optional(truths("rows")),
     partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )

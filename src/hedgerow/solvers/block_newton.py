@@ -2,46 +2,71 @@
 
 Problem: LinearProblem with the quadratic penalty, any loss and any intercept, whose rows come a block
 at a time. A pass adds up the value, gradient and second derivatives of the objective at a point
-(`SmoothObjective`); the step follows from these sums, and is cut if the next pass finds it too long.
-Losses with kinks are smoothed by augmented Lagrangians, as in `augmented_lagrangian`: when the
-gradient is small beside the gap that is left, alpha becomes the old alpha and the window narrows.
+(`SmoothObjective`); the step follows from these sums, and from the rows of rare features as they are
+(`rare_rows`), and is cut if the next pass finds it too long.
 
-Given: a plane, and a block's problem with the rows it stands for. Kept: the plane.
-Cost: one reading of the files a pass, of which smooth losses took 3 to 20, others 7 to 80; the square
-of a row's values. It starts at the solution of the first block.
+Kinks of a loss are rounded off over a window so narrow that this costs half the tolerance. With many
+rows many are in the window, and Newton's method goes on as if the loss were smooth. The alphas follow
+from the residuals and need not be kept.
+
+Given: some rows to start from, in memory, and a block's problem. Kept: the plane.
+Cost: one reading of the files a pass, of which there are 3 to 6 at a tolerance of 1e-4; the square of
+a row's values, for losses with kinks of the rows in the window alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, inner, relative_gap
-from hedgerow.solvers.augmented_lagrangian import (
-    FIRST_WINDOW,
-    NARROWER,
-    NEGLIGIBLE,
-    PATIENCE,
-    START_WINDOW,
-)
+from hedgerow.solvers.augmented_lagrangian import FIRST_WINDOW, NARROWER, NEGLIGIBLE
 from hedgerow.solvers.choose import solve
-from hedgerow.solvers.ridge_system import cholesky_factor
+from hedgerow.solvers.rare_rows import broad_gram, model_step, rare_bend, smoothed
 from hedgerow.solvers.settings import Settings
-from hedgerow.solvers.smooth_objective import ARMIJO, ROUNDING, SmoothObjective, loss_shape
+from hedgerow.solvers.smooth_objective import (
+    ARMIJO,
+    ROUNDING,
+    SmoothObjective,
+)
 
-__all__ = ["BlockNewton", "NewtonPlane"]
+__all__ = ["BlockNewton", "NewtonPlane", "Start"]
 
 Vector = NDArray[np.float64]
 
 STARTED = 1e-3
-"""Relative gap to which the first block is solved."""
+"""Relative gap to which the first rows are solved."""
+ROUNDED_OFF = 0.5
+"""Share of the tolerance that rounding off the kinks may cost."""
 LEAST_CUT, MOST_CUT = 0.1, 0.5
 """Shares of a step that was too long."""
+PATIENCE = 20
+"""Passes in which the gap does not halve after which rounding has won."""
+FAST = 0.01
+"""What is left of a gap after a step with which second derivatives of another point are good enough."""
+CAUTION = 10.0
+"""How much less than the last step the next one may bring, if it is counted upon."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What is in memory of a plane's rows.
+
+    Attributes
+    ----------
+    sample : LinearProblem
+        Rows that stand for all.
+    rare : LinearProblem
+        All rows that have a rare feature.
+    """
+
+    sample: LinearProblem
+    rare: LinearProblem
 
 
 @dataclass
@@ -50,52 +75,70 @@ class NewtonPlane:
 
     Attributes
     ----------
-    alpha : ndarray
-        Of all rows, at the point of the last pass.
-    old_alpha : ndarray or None
-        That the augmented Lagrangian is made of; None for the middle between the bounds.
-    window : float
-        Its width; 0 for a smooth loss.
-    z : ndarray
-        The point (w, t) that this pass evaluates.
+    number : int
+        Of the plane.
     n_features : int
         The length of w.
-    base, value : ndarray, float
-        The last point taken, and the smoothed objective there.
+    z, window : ndarray, float
+        The point (w, t) that the next pass evaluates, and how wide its losses are rounded off.
+    base, base_window, value : ndarray, float, float
+        The last point taken, its window, and the smoothed objective there.
     direction, slope, length
         The step from there to z, and how the objective falls along it.
-    combined, sums, gram : ndarray
-        What this pass has added up: sum_i alpha_i y_i x_i; balance, smoothed losses, losses and gain;
-        second derivatives.
-    gap, least, since : float, float, int
-        The relative gap at the last point taken, about; the least so far, and passes since.
+    combined, sums : ndarray
+        What a pass has added up: sum_i alpha_i y_i x_i; balance, smoothed losses, losses and gain.
+    gram, bent_at, is_bent : ndarray, ndarray, bool
+        Second derivatives, where they are from, and whether the next pass adds up new ones.
+    gap, astray, foreseen : float
+        The relative gap at the last point taken, about; the part of it that the gradient makes; and
+        what it will be at z.
+    least, since : float, int
+        The least gap so far, and passes since.
     """
 
-    alpha: Vector
-    z: Vector
+    number: int
     n_features: int
+    z: Vector
+    base: Vector
     window: float = 0.0
-    old_alpha: Vector | None = None
+    base_window: float = 0.0
     value: float = np.inf
     slope: float = 0.0
     length: float = 0.0
     gap: float = np.inf
+    astray: float = 0.0
+    foreseen: float = np.inf
+    is_sure: bool = False
     least: float = np.inf
     since: int = 0
-    base: Vector = field(default_factory=lambda: np.empty(0))
+    is_bent: bool = True
+    bent_at: Vector = field(default_factory=lambda: np.empty(0))
     direction: Vector = field(default_factory=lambda: np.empty(0))
     combined: Vector = field(default_factory=lambda: np.empty(0))
     sums: Vector = field(default_factory=lambda: np.zeros(4))
     gram: Vector = field(default_factory=lambda: np.empty((0, 0)))
 
     def point(self, problem: LinearProblem) -> tuple[Vector, float]:
-        """Return w and b of the last point taken; ``problem`` is that of any block, or of no rows."""
+        """Return w and b; ``problem`` is that of any block, or of no rows."""
         whole = _Whole(problem, self, 1.0)
-        whole.z = self.base
+        whole.z = self._best[0]
         return np.ascontiguousarray(whole.w), whole.intercept
 
-    def settle(self, w: Vector, balance: float) -> None:
+    @property
+    def _best(self) -> tuple[Vector, float]:
+        """The next point and its window if it is surely good, else the last."""
+        return (self.z, self.window) if self.is_sure else (self.base, self.base_window)
+
+    def alpha_of(self, problem: LinearProblem, rows: slice) -> Vector:  # noqa: ARG002
+        """Return the alphas of a block."""
+        z, window = self._best
+        objective = smoothed(problem, window)
+        objective.move_to(z)
+        return objective.alpha
+
+    def settle(self, w: Vector, balance: float, gap: float) -> None:  # noqa: ARG002
         """Nothing is kept that alpha makes."""
+        self.is_sure = False
 
 
 @dataclass(frozen=True)
@@ -137,56 +180,70 @@ class BlockNewton:
         The relative gap that is asked for.
     unit : float
         The size that scores are of.
-    n_rows : int
-        Of all blocks.
+    starts : sequence of Start
+        What is in memory, a plane each.
     seed : int
-        For the solution of the first block.
+        For the solution of these rows.
     name : str
         "newton", or "augmented_lagrangian" for losses with kinks.
     """
 
     tol: float
     unit: float
-    n_rows: int
+    starts: Sequence[Start]
     seed: int
     name: str
 
-    def plane(self, alpha: Vector, problem: LinearProblem) -> NewtonPlane:
-        """Return a plane that starts at the solution of the first block, if that has both classes."""
-        objective = SmoothObjective(problem)
-        z = np.zeros_like(objective.penalised)
-        window = 0.0 if problem.loss.is_smooth else FIRST_WINDOW * self.unit
-        if problem.loss.is_two_sided or np.unique(problem.y[problem.weight > 0]).size == 2:
-            share = self.n_rows / problem.shape[0]
-            sample = replace(problem, weight=share * problem.weight)
-            start = solve(sample, Settings(STARTED, seed=self.seed))
-            window *= START_WINDOW
-            z[: len(start.w)] = start.w
-            if objective.constant:
-                z[-1] = start.intercept / objective.constant
-        return NewtonPlane(alpha, z, problem.shape[1], window, base=z)
+    moves_alphas = False
+
+    def plane(self, number: int) -> NewtonPlane:
+        """Return a plane that starts at the solution of the rows in memory.
+
+        These also know about the second derivatives; only of rows in a window they have too few.
+        """
+        sample = self.starts[number].sample
+        start = solve(sample, Settings(STARTED, seed=self.seed))
+        objective = SmoothObjective(sample)
+        z = objective.point(start.w, start.intercept)
+        plane = NewtonPlane(number, sample.shape[1], z, z)
+        if sample.loss.is_smooth:
+            objective.move_to(z)
+            plane.gram, plane.bent_at, plane.is_bent = objective.gram(), z, False
+        else:
+            plane.window = plane.base_window = self._window(sample, z)
+        return plane
+
+    def _window(self, sample: LinearProblem, z: Vector) -> float:
+        """Return a window over which kinks can be rounded off at little cost."""
+        window = FIRST_WINDOW * self.unit
+        objective = smoothed(sample, window)
+        objective.move_to(z)
+        while window > ROUNDING * self.unit:
+            apart = objective.rows_apart(objective.gradient())
+            if apart <= ROUNDED_OFF * self.tol * objective.primal:
+                break
+            window *= NARROWER
+            narrower = smoothed(sample, window)
+            objective.reshape(narrower.shape, narrower.shift)
+        return window
 
     def begin_pass(self, plane: NewtonPlane) -> None:
         """Begin with empty sums."""
         n_unknowns = len(plane.z)
         plane.combined, plane.sums = np.zeros(plane.n_features), np.zeros(4)
-        plane.gram = np.zeros((n_unknowns, n_unknowns))
+        if plane.is_bent:
+            plane.gram, plane.bent_at = np.zeros((n_unknowns, n_unknowns)), plane.z
 
-    def visit(self, plane: NewtonPlane, problem: LinearProblem, rows: slice) -> None:
+    def visit(self, plane: NewtonPlane, problem: LinearProblem, rows: slice) -> None:  # noqa: ARG002
         """Add a block's part; if that is stopped, the plane stays as it was."""
-        objective = SmoothObjective(problem)
-        if plane.window > 0.0:
-            objective.shape = loss_shape(problem, 1.0 / plane.window)
-            middle = 0.5 * (problem.lower + problem.upper)
-            objective.shift = middle if plane.old_alpha is None else plane.old_alpha[rows]
+        objective = smoothed(problem, plane.window)
         with current().guard():
             objective.move_to(plane.z)
-            constant, n_threads = objective.constant, problem.n_threads
-            plane.gram += _core.gram(problem.matrix, objective.bend, constant, n_threads)
+            gram = broad_gram(objective, plane.window) if plane.is_bent else 0.0
         found = objective.sums
+        plane.gram += gram
         plane.sums += (found.balance, found.smooth, found.value, found.gain)
         plane.combined += objective.combined
-        plane.alpha[rows] = objective.alpha
 
     def end_pass(self, plane: NewtonPlane, problem: LinearProblem) -> None:
         """Take the point or cut the step to it; then choose the next one."""
@@ -194,6 +251,7 @@ class BlockNewton:
         most = plane.value + ARMIJO * plane.length * plane.slope + ROUNDING * abs(plane.value)
         gradient = whole.gradient()
         plane.since += 1
+        plane.foreseen = np.inf
         if plane.length > 0.0 and not whole.value <= most:
             here = inner(gradient, plane.direction)
             share = plane.slope / (plane.slope - here) if here > 0.0 else MOST_CUT
@@ -203,29 +261,33 @@ class BlockNewton:
         self._take(plane, whole, gradient)
 
     def _take(self, plane: NewtonPlane, whole: _Whole, gradient: Vector) -> None:
-        """Take the point; narrow the window if it is settled, else step on."""
-        plane.base, plane.value = plane.z, whole.value
+        """Take the point; narrow the window if it is settled and too wide, then step on."""
+        plane.base, plane.base_window, plane.value = plane.z, plane.window, whole.value
         apart, astray = whole.rows_apart(gradient), whole.astray(gradient)
+        fall, plane.astray = (astray / plane.astray if plane.astray else 1.0), astray
         plane.gap = relative_gap(whole.primal, whole.primal - apart - astray)
         if plane.gap < 0.5 * plane.least:
             plane.least, plane.since = plane.gap, 0
         negligible = NEGLIGIBLE * self.tol * abs(whole.primal)
-        if plane.window > 0.0 and astray <= max(apart, negligible):
+        if plane.window > 0.0 and astray <= max(apart, negligible) and plane.gap > self.tol:
             plane.window *= NARROWER
-            plane.length = 0.0
-            if plane.old_alpha is None:
-                plane.old_alpha = plane.alpha.copy()
-            else:
-                np.copyto(plane.old_alpha, plane.alpha)
+            plane.length, plane.is_bent = (
+                0.0,
+                True,
+            )  # the same point, as the narrower window sees it
             return
-        lower = cholesky_factor(whole.hessian(), whole.problem.n_threads)
-        plane.direction = -_core.cholesky_solve(lower, gradient)
+        plane.foreseen = relative_gap(whole.primal, whole.primal - apart - CAUTION * fall * astray)
+        rare = self.starts[plane.number].rare
+        quadratic = whole.hessian() - rare_bend(plane.bent_at, rare, plane.window)
+        plane.direction = model_step(plane.base, gradient, quadratic, rare, plane.window)
         plane.slope, plane.length = inner(gradient, plane.direction), 1.0
         plane.z = plane.base + plane.direction
+        plane.is_bent = plane.window > 0.0 or fall > FAST
 
     def gap(self, plane: NewtonPlane, problem: LinearProblem) -> float:  # noqa: ARG002
-        """Return about the relative gap at the last point taken, of which alpha must be."""
-        return plane.gap if plane.value < np.inf and plane.length in (0.0, 1.0) else np.inf
+        """Return about the relative gap at the last point taken, or at the next if it will be less."""
+        plane.is_sure = plane.gap > self.tol >= plane.foreseen
+        return min(plane.gap, plane.foreseen)
 
     def has_stalled(self, plane: NewtonPlane) -> bool:
         """Say whether the gap has not halved for long."""

@@ -255,6 +255,10 @@ class SmoothObjective:
             pull = np.append(pull, self.constant * (self.sums.balance - self.problem.pull))
         return self.penalised * self.z - pull
 
+    def gram(self) -> Vector:
+        """Return the second derivatives of the losses as a matrix."""
+        return self._gram_of(self.bend)
+
     def hessian(self, sample: Sample | None = None, known: Sequence[ChangingSum] = ()) -> Vector:
         """Return the second derivatives as a matrix, or an estimate from a sample of the rows.
 
