@@ -1,0 +1,404 @@
+#include "hedgerow/kernel/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hedgerow/algebra.hpp"
+#include "hedgerow/kernel/source.hpp"
+#include "hedgerow/parallel.hpp"
+#include "hedgerow/stop.hpp"
+
+namespace hedgerow {
+namespace {
+
+constexpr std::int64_t kSpan = kKernelTile;
+
+/// Features folded at a time: strips of both sides stay in the second-level cache.
+constexpr std::int64_t kDepth = 256;
+
+bool uses_products(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::laplacian:
+    case KernelKind::chi_squared:
+    case KernelKind::additive_chi_squared:
+    case KernelKind::intersection:
+    case KernelKind::wavelet: return false;
+    default: return true;
+  }
+}
+
+/// What one thread needs to make tiles, kept by it: fresh memory for every tile would cost more than
+/// the tile.
+template <class T>
+struct Workshop {
+  std::vector<T> packed_rows, packed_cols, panels, of_rows, of_cols;
+  std::vector<std::int32_t> slots;
+  std::vector<std::vector<T>> tiles;
+};
+
+template <class T>
+Workshop<T>& workshop() {
+  static thread_local Workshop<T> here;
+  return here;
+}
+
+std::int64_t whole(std::int64_t n, std::int64_t width) { return (n + width - 1) / width * width; }
+
+/// Rows of a tile with room for whole strips of any instruction set.
+constexpr std::int64_t kTileRoom = (kSpan + 12) * kSpan;
+
+template <class T>
+std::vector<T>& tile_at(std::size_t depth) {
+  auto& tiles = workshop<T>().tiles;
+  while (tiles.size() <= depth) tiles.emplace_back(kTileRoom);
+  return tiles[depth];
+}
+
+template <class T>
+void make_room(std::vector<T>& values, std::int64_t n) {
+  if (static_cast<std::int64_t>(values.size()) < n) values.resize(static_cast<std::size_t>(n));
+}
+
+/// What the formula of a kernel needs of each row beside the products.
+template <class T>
+void write_extras(KernelKind kind, const std::vector<double>& sq_norms,
+                  std::span<const std::int64_t> rows, std::vector<T>& out) {
+  make_room(out, kSpan + 64);
+  if (sq_norms.empty()) return;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const double sq_norm = sq_norms[rows[r]];
+    const double inverse = sq_norm > 0.0 ? 1.0 / std::sqrt(sq_norm) : 0.0;
+    out[r] = static_cast<T>(kind == KernelKind::cosine ? inverse : sq_norm);
+  }
+}
+
+template <class T>
+std::int64_t most_lines(const DenseRows<T>& rows, std::span<const std::int64_t>) {
+  return rows.n_cols + 1;
+}
+
+template <class T, class I>
+std::int64_t most_lines(const SparseRows<T, I>& rows, std::span<const std::int64_t> selected) {
+  std::int64_t n = 0;
+  for (const std::int64_t i : selected) n += rows.indptr[i + 1] - rows.indptr[i];
+  return std::min(n, rows.n_cols) + 1;
+}
+
+template <class T>
+const KernelLoops<T>& loops() {
+  return hot();
+}
+
+/// Entries of a given matrix of values.
+template <class T, class S>
+void copy_entries(const DenseRows<S>& gram, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> columns, T* out) {
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const S* entries = gram.values + rows[r] * gram.row_stride;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      out[r * kSpan + c] = static_cast<T>(entries[columns[c]]);
+  }
+}
+
+template <class T, class S, class I>
+void copy_entries(const SparseRows<S, I>&, std::span<const std::int64_t>,
+                  std::span<const std::int64_t>, T*) {
+  throw std::invalid_argument("a matrix of kernel values must be dense");
+}
+
+template <class T>
+bool is_sparse(const DenseRows<T>&) {
+  return false;
+}
+
+template <class T, class I>
+bool is_sparse(const SparseRows<T, I>&) {
+  return true;
+}
+
+}  // namespace
+
+KernelValues::KernelValues(Kernel kernel, const Matrix& left, const Matrix& right, int n_threads)
+    : kernel_(std::move(kernel)), left_(left), right_(right), is_of_products_(true) {
+  bool wants_norms = false;
+  for (const KernelStep& step : kernel_) {
+    if (step.does != KernelStep::Does::push) continue;
+    is_of_products_ = is_of_products_ && uses_products(step.shape.kind);
+    wants_norms = wants_norms || step.shape.kind == KernelKind::rbf ||
+                  step.shape.kind == KernelKind::cosine;
+  }
+  if (!wants_norms) return;
+  left_sq_norms_.resize(static_cast<std::size_t>(n_rows(left_)));
+  right_sq_norms_.resize(static_cast<std::size_t>(n_rows(right_)));
+  row_sq_norms(left_, left_sq_norms_, n_threads);
+  row_sq_norms(right_, right_sq_norms_, n_threads);
+}
+
+template <class T>
+ReadyRows<T>::ReadyRows(const KernelValues& values, std::span<const std::int64_t> rows)
+    : values_(values), rows_(rows) {}
+
+template <class T>
+ReadyRows<T>::~ReadyRows() {
+  if (!is_scattered_) return;
+  const std::int64_t width = loops<T>().scatter_rows;
+  std::visit(
+      [&](const auto& left) {
+        const RowLoops<std::decay_t<decltype(left)>>& of_left = hot();
+        std::int32_t* slots = workshop<T>().slots.data();
+        const auto n = static_cast<std::int64_t>(rows_.size());
+        for (std::int64_t r = 0; r < n; r += width, slots += left.n_cols)
+          of_left.forget(left, rows_.data() + r, std::min(width, n - r), slots);
+      },
+      values_.left());
+}
+
+template <class T>
+void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::int64_t> columns,
+                               T* out) {
+  Workshop<T>& shop = workshop<T>();
+  const std::int64_t height = whole(static_cast<std::int64_t>(rows_.size()), loops<T>().strip_rows);
+  const std::int64_t breadth =
+      whole(static_cast<std::int64_t>(columns.size()), loops<T>().strip_cols);
+  const std::int64_t n_features = n_cols(values_.left());
+  std::fill_n(out, height * kSpan, shape.kind == KernelKind::wavelet ? T{1} : T{0});
+  const auto pack = [&](const Matrix& matrix, std::span<const std::int64_t> selected,
+                        std::int64_t begin, std::int64_t end, std::int64_t width, T* packed) {
+    std::visit(
+        [&](const auto& rows) {
+          const PanelLoops<std::decay_t<decltype(rows)>, T>& panel = hot();
+          panel.pack_strips(rows, selected.data(), static_cast<std::int64_t>(selected.size()),
+                            begin, end, width, packed);
+        },
+        matrix);
+  };
+  const std::int64_t n_stretches = std::max<std::int64_t>((n_features + kDepth - 1) / kDepth, 1);
+  const Cut stretches{n_features, n_stretches};
+  make_room(shop.packed_rows, height * n_features);
+  make_room(shop.packed_cols, breadth * (n_features / n_stretches + 1));
+  for (std::int64_t s = 0; s < n_stretches; ++s) {
+    const std::int64_t begin = stretches.begin(s), end = stretches.end(s);
+    T* packed_rows = shop.packed_rows.data() + height * begin;
+    if (!is_packed_)
+      pack(values_.left(), rows_, begin, end, loops<T>().strip_rows, packed_rows);
+    pack(values_.right(), columns, begin, end, loops<T>().strip_cols, shop.packed_cols.data());
+    loops<T>().fold_features(
+        shape, {packed_rows, shop.packed_cols.data(), height, breadth, end - begin}, out, kSpan);
+  }
+  is_packed_ = true;
+}
+
+template <class T>
+void ReadyRows<T>::multiply_scattered(std::span<const std::int64_t> columns, T* out) {
+  Workshop<T>& shop = workshop<T>();
+  const std::int64_t width = loops<T>().scatter_rows, n_features = n_cols(values_.left());
+  const auto n = static_cast<std::int64_t>(rows_.size());
+  std::int64_t panel_size = 0;
+  std::visit(
+      [&](const auto& left) {
+        const PanelLoops<std::decay_t<decltype(left)>, T>& of_left = hot();
+        for (std::int64_t r = 0; r < n; r += width)
+          panel_size = std::max(
+              panel_size, width * most_lines(left, rows_.subspan(r, std::min(width, n - r))));
+        if (is_scattered_) return;
+        make_room(shop.slots, whole(n, width) / width * n_features);
+        make_room(shop.panels, whole(n, width) / width * panel_size);
+        for (std::int64_t r = 0; r < n; r += width)
+          of_left.scatter(left, rows_.data() + r, std::min(width, n - r),
+                          shop.slots.data() + r / width * n_features,
+                          shop.panels.data() + r / width * panel_size);
+        is_scattered_ = true;
+      },
+      values_.left());
+  std::visit(
+      [&]<class Rows>(const Rows& right) {
+        if constexpr (requires { right.indptr; }) {
+          const ScatteredLoops<Rows, T>& of_right = hot();
+          for (std::int64_t r = 0; r < n; r += width)
+            of_right.scattered_products(right, columns.data(),
+                                        static_cast<std::int64_t>(columns.size()),
+                                        shop.slots.data() + r / width * n_features,
+                                        shop.panels.data() + r / width * panel_size,
+                                        out + r * kSpan, kSpan);
+        }
+      },
+      values_.right());
+}
+
+template <class T>
+void ReadyRows<T>::push(const KernelShape& shape, std::span<const std::int64_t> columns, T* out) {
+  if (shape.kind == KernelKind::gram) {
+    std::visit([&](const auto& gram) { copy_entries(gram, rows_, columns, out); }, values_.left());
+    return;
+  }
+  const bool columns_sparse =
+      std::visit([](const auto& right) { return is_sparse(right); }, values_.right());
+  if (columns_sparse && uses_products(shape.kind))
+    multiply_scattered(columns, out);
+  else
+    fold_packed(shape, columns, out);
+  Workshop<T>& shop = workshop<T>();
+  write_extras(shape.kind, values_.left_sq_norms(), rows_, shop.of_rows);
+  write_extras(shape.kind, values_.right_sq_norms(), columns, shop.of_cols);
+  loops<T>().finish_tile(shape, {out, kSpan, static_cast<std::int64_t>(rows_.size()),
+                                 static_cast<std::int64_t>(columns.size()), shop.of_rows.data(),
+                                 shop.of_cols.data()});
+}
+
+template <class T>
+const T* ReadyRows<T>::tile(std::span<const std::int64_t> columns) {
+  std::size_t depth = 0;
+  const auto size = static_cast<std::int64_t>(rows_.size()) * kSpan;
+  for (const KernelStep& step : values_.kernel()) {
+    if (step.does == KernelStep::Does::push) {
+      push(step.shape, columns, tile_at<T>(depth++).data());
+      continue;
+    }
+    if (step.does == KernelStep::Does::scale) {
+      T* last = tile_at<T>(depth - 1).data();
+      for (std::int64_t e = 0; e < size; ++e) last[e] *= static_cast<T>(step.factor);
+      continue;
+    }
+    const T* right = tile_at<T>(--depth).data();
+    T* left = tile_at<T>(depth - 1).data();
+    if (step.does == KernelStep::Does::add)
+      for (std::int64_t e = 0; e < size; ++e) left[e] += right[e];
+    else
+      for (std::int64_t e = 0; e < size; ++e) left[e] *= right[e];
+  }
+  return tile_at<T>(0).data();
+}
+
+template class ReadyRows<float>;
+template class ReadyRows<double>;
+
+namespace {
+
+/// Calls use(first row, rows, first column, columns, tile) for tiles that together are the block.
+template <class T, class Use>
+void for_tiles(const KernelValues& values, std::span<const std::int64_t> rows,
+               std::span<const std::int64_t> columns, Use use) {
+  for (std::size_t r = 0; r < rows.size(); r += kSpan) {
+    const auto some_rows = rows.subspan(r, std::min<std::size_t>(kSpan, rows.size() - r));
+    ReadyRows<T> ready(values, some_rows);
+    for (std::size_t c = 0; c < columns.size(); c += kSpan) {
+      const auto some = columns.subspan(c, std::min<std::size_t>(kSpan, columns.size() - c));
+      check_stop();
+      use(r, some_rows.size(), c, some.size(), ready.tile(some));
+    }
+  }
+}
+
+/// Columns of which a task takes care: enough that making rows ready is little beside.
+constexpr std::int64_t kColumnsPerTask = 1024;
+
+Cut column_tasks(std::size_t n_columns) {
+  const auto n = static_cast<std::int64_t>(n_columns);
+  return {n, (n + kColumnsPerTask - 1) / kColumnsPerTask};
+}
+
+std::vector<std::int64_t> all_of(std::int64_t n) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+void MatrixKernelSource::for_pieces(std::span<const std::int64_t> rows,
+                                    std::span<const std::int64_t> columns,
+                                    const std::function<void(const KernelPiece&)>& use) const {
+  const auto pass_on = [&](std::size_t r, std::size_t height, std::size_t c, std::size_t breadth,
+                           const float* tile) {
+    use({static_cast<std::int64_t>(r), static_cast<std::int64_t>(height),
+         static_cast<std::int64_t>(c), static_cast<std::int64_t>(breadth), tile, kSpan});
+  };
+  if (values_.is_of_products()) return for_tiles<float>(values_, rows, columns, pass_on);
+  std::vector<float> rounded(kTileRoom);
+  for_tiles<double>(values_, rows, columns,
+                    [&](std::size_t r, std::size_t height, std::size_t c, std::size_t breadth,
+                        const double* tile) {
+                      std::copy_n(tile, height * kSpan, rounded.data());
+                      pass_on(r, height, c, breadth, rounded.data());
+                    });
+}
+
+template <class T>
+void kernel_block(const KernelValues& values, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> columns, std::span<T> out, int n_threads) {
+  const Cut tasks = column_tasks(columns.size());
+  parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
+    const std::int64_t first = tasks.begin(task);
+    const auto copy = [&](std::size_t r, std::size_t height, std::size_t c, std::size_t breadth,
+                          const auto* tile) {
+      for (std::size_t i = 0; i < height; ++i)
+        std::copy_n(tile + i * kSpan, breadth, out.data() + (r + i) * columns.size() + first + c);
+    };
+    const auto some = columns.subspan(first, tasks.end(task) - first);
+    if (values.is_of_products())
+      for_tiles<T>(values, rows, some, copy);
+    else
+      for_tiles<double>(values, rows, some, copy);
+  });
+}
+
+template void kernel_block(const KernelValues&, std::span<const std::int64_t>,
+                           std::span<const std::int64_t>, std::span<float>, int);
+template void kernel_block(const KernelValues&, std::span<const std::int64_t>,
+                           std::span<const std::int64_t>, std::span<double>, int);
+
+template <class T>
+void kernel_sums(const KernelValues& values, std::span<const double> coef, std::int64_t k,
+                 std::span<double> out, int n_threads) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < n_rows(values.left()); ++i) {
+    const auto of_row = coef.subspan(i * k, k);
+    if (std::any_of(of_row.begin(), of_row.end(), [](double c) { return c != 0.0; }))
+      rows.push_back(i);
+  }
+  const std::vector<std::int64_t> columns = all_of(n_rows(values.right()));
+  const Cut tasks = column_tasks(columns.size());
+  parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
+    const std::int64_t first = tasks.begin(task), n = tasks.end(task) - first;
+    std::vector<double> sums(static_cast<std::size_t>(k * n), 0.0), delta(kSpan);
+    const auto add = [&]<class V>(std::size_t r, std::size_t height, std::size_t c,
+                                  std::size_t breadth, const V* tile) {
+      const V* lines[kSpan];
+      for (std::size_t i = 0; i < height; ++i) lines[i] = tile + i * kSpan;
+      for (std::int64_t j = 0; j < k; ++j) {
+        for (std::size_t i = 0; i < height; ++i) delta[i] = coef[rows[r + i] * k + j];
+        loops<V>().add_kernel_rows(lines, delta.data(), static_cast<std::int64_t>(height),
+                                   static_cast<std::int64_t>(breadth), sums.data() + j * n + c);
+      }
+    };
+    const auto some = std::span<const std::int64_t>(columns).subspan(first, n);
+    if (values.is_of_products())
+      for_tiles<T>(values, rows, some, add);
+    else
+      for_tiles<double>(values, rows, some, add);
+    for (std::int64_t c = 0; c < n; ++c)
+      for (std::int64_t j = 0; j < k; ++j) out[(first + c) * k + j] = sums[j * n + c];
+  });
+}
+
+template void kernel_sums<float>(const KernelValues&, std::span<const double>, std::int64_t,
+                                 std::span<double>, int);
+template void kernel_sums<double>(const KernelValues&, std::span<const double>, std::int64_t,
+                                  std::span<double>, int);
+
+void kernel_diagonal(const KernelValues& values, std::span<double> out, int n_threads) {
+  const std::vector<std::int64_t> all = all_of(n_rows(values.left()));
+  constexpr std::int64_t kGroup = 16;
+  const auto n = static_cast<std::int64_t>(all.size());
+  const Cut groups{n, (n + kGroup - 1) / kGroup};
+  parallel_for(groups.n_pieces, n_threads, [&](std::int64_t group) {
+    const std::int64_t begin = groups.begin(group), size = groups.end(group) - begin;
+    const auto some = std::span<const std::int64_t>(all).subspan(begin, size);
+    ReadyRows<double> ready(values, some);
+    const double* tile = ready.tile(some);
+    for (std::int64_t i = 0; i < size; ++i) out[begin + i] = tile[i * kSpan + i];
+  });
+}
+
+}  // namespace hedgerow
