@@ -253,7 +253,7 @@ void bind_kernel(nb::module_& module) {
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, nb::kw_only(),
            "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
            "ridge"_a.noconvert(), "diagonal"_a.noconvert(), "group"_a.noconvert(), "keeps_sums"_a,
-           "beta"_a.noconvert(), "scores"_a.noconvert(), "bytes"_a, "working_set"_a, "n_threads"_a)
+           "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a, "n_threads"_a)
       .def("activate", &activate, "points"_a.noconvert(), "Let more points take part.")
       .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
            "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "

@@ -117,14 +117,21 @@ bool is_sparse(const SparseRows<T, I>&) {
   return true;
 }
 
+bool has_sparse_columns(const KernelValues& values) {
+  return std::visit([](const auto& right) { return is_sparse(right); }, values.right());
+}
+
+/// The largest gamma |x|^2 of which float32 leaves distances that are right to a few parts in a million.
+constexpr double kLargestExponent = 16.0;
+
 }  // namespace
 
 KernelValues::KernelValues(Kernel kernel, const Matrix& left, const Matrix& right, int n_threads)
-    : kernel_(std::move(kernel)), left_(left), right_(right), is_of_products_(true) {
+    : kernel_(std::move(kernel)), left_(left), right_(right), fits_float32_(true) {
   bool wants_norms = false;
   for (const KernelStep& step : kernel_) {
     if (step.does != KernelStep::Does::push) continue;
-    is_of_products_ = is_of_products_ && uses_products(step.shape.kind);
+    fits_float32_ = fits_float32_ && uses_products(step.shape.kind);
     wants_norms = wants_norms || step.shape.kind == KernelKind::rbf ||
                   step.shape.kind == KernelKind::cosine;
   }
@@ -133,6 +140,12 @@ KernelValues::KernelValues(Kernel kernel, const Matrix& left, const Matrix& righ
   right_sq_norms_.resize(static_cast<std::size_t>(n_rows(right_)));
   row_sq_norms(left_, left_sq_norms_, n_threads);
   row_sq_norms(right_, right_sq_norms_, n_threads);
+  double largest = 0.0;
+  for (const auto* norms : {&left_sq_norms_, &right_sq_norms_})
+    for (const double sq_norm : *norms) largest = std::max(largest, sq_norm);
+  for (const KernelStep& step : kernel_)
+    if (step.does == KernelStep::Does::push && step.shape.kind == KernelKind::rbf)
+      fits_float32_ = fits_float32_ && step.shape.gamma * largest <= kLargestExponent;
 }
 
 template <class T>
@@ -227,23 +240,55 @@ void ReadyRows<T>::multiply_scattered(std::span<const std::int64_t> columns, T* 
 }
 
 template <class T>
+void ReadyRows<T>::sum_features(const KernelShape& shape, std::span<const std::int64_t> columns,
+                                T* out) {
+  if (has_sparse_columns(values_) && uses_products(shape.kind))
+    multiply_scattered(columns, out);
+  else
+    fold_packed(shape, columns, out);
+}
+
+template <class T>
+KernelTile<T> ReadyRows<T>::with_extras(const KernelShape& shape,
+                                        std::span<const std::int64_t> columns, T* sums) const {
+  Workshop<T>& shop = workshop<T>();
+  write_extras(shape.kind, values_.left_sq_norms(), rows_, shop.of_rows);
+  write_extras(shape.kind, values_.right_sq_norms(), columns, shop.of_cols);
+  return {sums,
+          kSpan,
+          static_cast<std::int64_t>(rows_.size()),
+          static_cast<std::int64_t>(columns.size()),
+          shop.of_rows.data(),
+          shop.of_cols.data()};
+}
+
+template <class T>
 void ReadyRows<T>::push(const KernelShape& shape, std::span<const std::int64_t> columns, T* out) {
   if (shape.kind == KernelKind::gram) {
     std::visit([&](const auto& gram) { copy_entries(gram, rows_, columns, out); }, values_.left());
     return;
   }
-  const bool columns_sparse =
-      std::visit([](const auto& right) { return is_sparse(right); }, values_.right());
-  if (columns_sparse && uses_products(shape.kind))
-    multiply_scattered(columns, out);
-  else
-    fold_packed(shape, columns, out);
-  Workshop<T>& shop = workshop<T>();
-  write_extras(shape.kind, values_.left_sq_norms(), rows_, shop.of_rows);
-  write_extras(shape.kind, values_.right_sq_norms(), columns, shop.of_cols);
-  loops<T>().finish_tile(shape, {out, kSpan, static_cast<std::int64_t>(rows_.size()),
-                                 static_cast<std::int64_t>(columns.size()), shop.of_rows.data(),
-                                 shop.of_cols.data()});
+  sum_features(shape, columns, out);
+  loops<T>().finish_tile(shape, with_extras(shape, columns, out));
+}
+
+template <class T>
+const float* ReadyRows<T>::rounded_tile(std::span<const std::int64_t> columns) {
+  std::vector<float>& rounded = tile_at<float>(0);
+  const Kernel& kernel = values_.kernel();
+  if constexpr (std::is_same_v<T, double>) {
+    if (kernel.size() == 1 && kernel[0].shape.kind == KernelKind::rbf) {
+      const KernelShape& shape = kernel[0].shape;
+      double* sums = tile_at<double>(0).data();
+      sum_features(shape, columns, sums);
+      hot().finish_rbf_rounded(shape.gamma, with_extras(shape, columns, sums), rounded.data(),
+                               kSpan);
+      return rounded.data();
+    }
+  }
+  const T* exact = tile(columns);
+  std::copy_n(exact, rows_.size() * kSpan, rounded.data());
+  return rounded.data();
 }
 
 template <class T>
@@ -275,17 +320,29 @@ template class ReadyRows<double>;
 
 namespace {
 
-/// Calls use(first row, rows, first column, columns, tile) for tiles that together are the block.
-template <class T, class Use>
+/// Rows made ready at a time: one panel of scattered rows, which then stays in the cache.
+template <class T>
+std::size_t rows_together(const KernelValues& values) {
+  const std::int64_t panel = std::min(loops<T>().scatter_rows, kSpan);
+  return static_cast<std::size_t>(has_sparse_columns(values) ? panel : kSpan);
+}
+
+/// Calls use(first row, rows, first column, columns, tile) for tiles that together are the block; in
+/// float32 after sums in T if they are to be rounded.
+template <class T, bool is_rounded = false, class Use>
 void for_tiles(const KernelValues& values, std::span<const std::int64_t> rows,
                std::span<const std::int64_t> columns, Use use) {
-  for (std::size_t r = 0; r < rows.size(); r += kSpan) {
-    const auto some_rows = rows.subspan(r, std::min<std::size_t>(kSpan, rows.size() - r));
+  const std::size_t together = rows_together<T>(values);
+  for (std::size_t r = 0; r < rows.size(); r += together) {
+    const auto some_rows = rows.subspan(r, std::min(together, rows.size() - r));
     ReadyRows<T> ready(values, some_rows);
     for (std::size_t c = 0; c < columns.size(); c += kSpan) {
       const auto some = columns.subspan(c, std::min<std::size_t>(kSpan, columns.size() - c));
       check_stop();
-      use(r, some_rows.size(), c, some.size(), ready.tile(some));
+      if constexpr (is_rounded)
+        use(r, some_rows.size(), c, some.size(), ready.rounded_tile(some));
+      else
+        use(r, some_rows.size(), c, some.size(), ready.tile(some));
     }
   }
 }
@@ -314,14 +371,8 @@ void MatrixKernelSource::for_pieces(std::span<const std::int64_t> rows,
     use({static_cast<std::int64_t>(r), static_cast<std::int64_t>(height),
          static_cast<std::int64_t>(c), static_cast<std::int64_t>(breadth), tile, kSpan});
   };
-  if (values_.is_of_products()) return for_tiles<float>(values_, rows, columns, pass_on);
-  std::vector<float> rounded(kTileRoom);
-  for_tiles<double>(values_, rows, columns,
-                    [&](std::size_t r, std::size_t height, std::size_t c, std::size_t breadth,
-                        const double* tile) {
-                      std::copy_n(tile, height * kSpan, rounded.data());
-                      pass_on(r, height, c, breadth, rounded.data());
-                    });
+  if (values_.fits_float32()) return for_tiles<float>(values_, rows, columns, pass_on);
+  for_tiles<double, true>(values_, rows, columns, pass_on);
 }
 
 template <class T>
@@ -336,7 +387,7 @@ void kernel_block(const KernelValues& values, std::span<const std::int64_t> rows
         std::copy_n(tile + i * kSpan, breadth, out.data() + (r + i) * columns.size() + first + c);
     };
     const auto some = columns.subspan(first, tasks.end(task) - first);
-    if (values.is_of_products())
+    if (values.fits_float32())
       for_tiles<T>(values, rows, some, copy);
     else
       for_tiles<double>(values, rows, some, copy);
@@ -373,7 +424,7 @@ void kernel_sums(const KernelValues& values, std::span<const double> coef, std::
       }
     };
     const auto some = std::span<const std::int64_t>(columns).subspan(first, n);
-    if (values.is_of_products())
+    if (values.fits_float32())
       for_tiles<T>(values, rows, some, add);
     else
       for_tiles<double>(values, rows, some, add);

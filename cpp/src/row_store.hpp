@@ -41,6 +41,7 @@ class RowStore {
 
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::int64_t point(std::int64_t position) const { return points_[position]; }
+  int n_threads() const { return n_threads_; }
   std::int64_t n_computed() const { return n_computed_; }
 
   /// Adds points; their positions follow those of the points before.

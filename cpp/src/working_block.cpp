@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hedgerow/parallel.hpp"
+
 namespace hedgerow {
 
 WorkingBlock::WorkingBlock(std::int64_t n_places, bool has_two_groups) {
@@ -59,21 +61,21 @@ void WorkingBlock::compute_new(RowStore& store, std::int64_t n_sides) {
   for (std::size_t k = 0; k < rows.size(); ++k)
     std::copy_n(computed_.data() + static_cast<std::int64_t>(k) * n, n,
                 kernel_.data() + new_places_[k] * n);
-  mirror(new_places_);
+  mirror(new_places_, store.n_threads());
   new_places_.clear();
 }
 
 /// Copies the rows of some places to their columns, some rows at a time so that lines stay in the cache.
-void WorkingBlock::mirror(std::span<const std::int64_t> places) {
+void WorkingBlock::mirror(std::span<const std::int64_t> places, int n_threads) {
   constexpr std::int64_t kRows = 32;
   const std::int64_t n = n_places();
-  for (std::int64_t first = 0; first < n; first += kRows) {
-    const std::int64_t last = std::min(first + kRows, n);
-    for (const std::int64_t place : places) {
-      const float* row = kernel_.data() + place * n;
-      for (std::int64_t i = first; i < last; ++i) kernel_[i * n + place] = row[i];
+  parallel_for((n + kRows - 1) / kRows, n_threads, [&](std::int64_t task) {
+    const std::int64_t first = task * kRows, last = std::min(first + kRows, n);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const float* row = computed_.data() + static_cast<std::int64_t>(k) * n;
+      for (std::int64_t i = first; i < last; ++i) kernel_[i * n + places[k]] = row[i];
     }
-  }
+  });
 }
 
 }  // namespace hedgerow

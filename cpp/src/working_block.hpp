@@ -33,7 +33,7 @@ class WorkingBlock {
   void compute_new(RowStore& store, std::int64_t n_sides);
 
  private:
-  void mirror(std::span<const std::int64_t> places);
+  void mirror(std::span<const std::int64_t> places, int n_threads);
 
   std::int64_t begins_[3];
   std::vector<std::int64_t> slot_, last_wanted_;

@@ -123,7 +123,7 @@ class BoxQp:
         keeps_sums: bool,
         beta: _Float64,
         scores: _Float64,
-        bytes: int,
+        n_bytes: int,
         working_set: int,
         n_threads: int,
     ) -> None: ...

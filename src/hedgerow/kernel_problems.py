@@ -85,6 +85,20 @@ class BoxProgram:
             return max(ends[0][0], -ends[0][1], 0.0)
         return max(0.0, *(rising - falling for rising, falling in ends))
 
+    def excesses(self, beta: Vector, slopes: Vector, among: NDArray[np.bool_]) -> Vector:
+        """Return by how much each variable violates the conditions beside some variables, or -inf."""
+        excess = np.full(len(beta), -np.inf)
+        for g in range(max(len(self.sums), 1)):
+            here = self.group == g
+            rises, falls = here & (beta < self.upper), here & (beta > self.lower)
+            lowest = float(np.min(slopes, initial=np.inf, where=among & falls))
+            highest = float(np.max(slopes, initial=-np.inf, where=among & rises))
+            if not self.sums:
+                lowest = highest = 0.0
+            excess = np.maximum(excess, np.where(rises, slopes - lowest, -np.inf))
+            excess = np.maximum(excess, np.where(falls, highest - slopes, -np.inf))
+        return excess
+
     def levels(self, beta: Vector, slopes: Vector) -> tuple[float, ...]:
         """Return the multiplier of each sum: the mean slope of free variables, or the interval's middle."""
         levels = []

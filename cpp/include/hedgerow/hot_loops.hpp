@@ -354,6 +354,9 @@ struct HotLoops : DenseLoops<float>,
                   KernelLoops<double> {
   const char* isa;
 
+  /// RBF values of float64 sums as float32 ones: out[r * ld + c].
+  void (*finish_rbf_rounded)(double gamma, const KernelTile<double>& tile, float* out,
+                             std::int64_t ld);
   /// Steps of pairs that leave the sum of the betas of each range as it is.
   void (*pair_steps)(PairSteps& steps);
   /// Steps of one variable at a time.

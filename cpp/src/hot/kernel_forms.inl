@@ -65,6 +65,28 @@ void finish_tile(const KernelShape& shape, const KernelTile<T>& tile) {
   }
 }
 
+// The RBF values of exact sums, rounded only then: where norms are large beside distances, float32 sums
+// would lose what matters.
+void finish_rbf_rounded(double gamma, const KernelTile<double>& tile, float* out, int64_t ld) {
+  constexpr int n = LanesOf<float>::n;
+  for (int64_t r = 0; r < tile.n_rows; ++r) {
+    const double* sums = tile.values + r * tile.ld;
+    const double of_row = tile.of_rows[r];
+    for (int64_t c = 0; c < tile.n_cols; c += n) {
+      float exponents[n];
+      HEDGEROW_UNROLL for (int half = 0; half < 2; ++half) {
+        const int64_t k = c + half * kLanes;
+        const Doubles s = load(sums + k);
+        const Doubles exponent = gamma * ((s + s) - (of_row + load(tile.of_cols + k)));
+        HEDGEROW_UNROLL for (int lane = 0; lane < kLanes; ++lane)
+          exponents[half * kLanes + lane] = static_cast<float>(exponent[lane]);
+      }
+      const Floats exponent = load_lanes(exponents);
+      store_lanes(out + r * ld + c, exp(exponent < 0.0f ? exponent : Floats{}));
+    }
+  }
+}
+
 // g[c] += sum over r of delta[r] rows[r][c]
 template <class T>
 void add_kernel_rows(const T* const* rows, const double* delta, int64_t n_rows, int64_t n_cols,

@@ -79,6 +79,7 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     kernel_loops<float>(),
     kernel_loops<double>(),
     HEDGEROW_ISA_NAME,
+    finish_rbf_rounded,
     pair_steps,
     single_steps,
     box_look,

@@ -19,7 +19,6 @@ machines, 1997 (growing active sets).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +37,10 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MEGABYTE = 1 << 20
+ALL_AT_ONCE = 20_000
+"""Points that are active from the start, if there are no more."""
 FIRST_POINTS = 2000
-"""Points that are active from the start, if there are many more."""
+"""Points that are, if there are more."""
 LOOSE = 0.05
 """Part of the first violation that is near enough while the active points still grow."""
 FEW = 0.1
@@ -146,50 +147,42 @@ class _Run:
         self, problem: KernelProblem, settings: KernelSettings, start: Vector | None
     ) -> None:
         self.problem, self.settings = problem, settings
-        self.monitor: Monitor = current()
         self.program: BoxProgram = problem.program
+        self.monitor: Monitor = current()
         self.n_steps = 0
+        self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
         self.history: list[tuple[int, float]] = []
-        self.limit = settings.max_iter if settings.max_iter is not None else np.iinfo(np.int64).max
         self.beta = self.program.feasible(self.program.start if start is None else start)
-        self.core: _core.BoxQp | None = None
-        self._seconds_per_value = 0.0
 
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
-        tol = self.settings.tol
-        self.core = self._core_solver(self._point_at_start())
-        point = self._grow(tol)
+        tol, point = self.settings.tol, self._first_point()
+        core = self._core_solver(point)
+        self.goal = max(tol, LOOSE * point.violation)
+        core.activate(self._first_points(point))
         for _ in range(REFINEMENTS):
-            if point is None:
+            before = point.violation
+            if not self._grow(core):
                 return "max_iter"
+            point = self.problem.point(self.beta)
             if point.violation <= tol:
                 return "optimal"
-            before = point.violation
-            self.core.set_beta(point.beta, point.products)
-            point = self._grow(tol)
-            if point is not None and point.violation > WORTHWHILE * before:
+            core.set_beta(point.beta, point.products)
+            if point.violation > WORTHWHILE * before:
                 break
-        return self._finish(point)
-
-    def _finish(self, point: KernelPoint | None) -> Status:
-        """Solve for the free variables exactly, the last resort."""
-        if point is None:
-            return "max_iter"
-        best = solve_free_set(self.problem, point, self.settings.tol)
+        best = solve_free_set(self.problem, point, tol, self.settings.n_threads)
         self.beta = best.beta
-        return "optimal" if best.violation <= self.settings.tol else "stalled"
+        return "optimal" if best.violation <= tol else "stalled"
 
-    def _point_at_start(self) -> KernelPoint:
-        n_points = self.problem.gram.n_points
+    def _first_point(self) -> KernelPoint:
         if np.any(self.beta):
             return self.problem.point(self.beta)
-        return self.problem.point_of(self.beta, np.zeros(n_points))
+        return self.problem.point_of(self.beta, np.zeros(self.problem.gram.n_points))
 
     def _core_solver(self, point: KernelPoint) -> _core.BoxQp:
-        """Return the core's solver, with the first points active."""
+        """Return the core's solver, without an active point."""
         program, settings = self.program, self.settings
-        core = _core.BoxQp(
+        return _core.BoxQp(
             self.problem.gram.source,
             linear=program.linear,
             lower=program.lower,
@@ -200,51 +193,43 @@ class _Run:
             keeps_sums=bool(program.sums),
             beta=point.beta,
             scores=point.products,
-            bytes=settings.cache_bytes - bytes_needed(self.problem, settings),
+            n_bytes=settings.cache_bytes - bytes_needed(self.problem, settings),
             working_set=settings.working_set,
             n_threads=settings.n_threads,
         )
-        core.activate(self._first_points(point))
-        self.goal = max(settings.tol, LOOSE * point.violation)
-        return core
 
     def _first_points(self, point: KernelPoint) -> Indices:
-        """Return evenly spaced points, and those that are not at a bound."""
+        """Return evenly spaced points, and those that are free."""
         n_points, program = self.problem.gram.n_points, self.program
         is_first = np.zeros(n_points, dtype=bool)
-        is_first[:: max(1, n_points // FIRST_POINTS)] = True
+        is_first[:: n_points // FIRST_POINTS if n_points > ALL_AT_ONCE else 1] = True
         free = (point.beta > program.lower) & (point.beta < program.upper)
-        is_first |= free.reshape(-1, n_points).any(axis=0)
-        return np.flatnonzero(is_first)
+        return np.flatnonzero(is_first | free.reshape(-1, n_points).any(axis=0))
 
-    def _grow(self, tol: float) -> KernelPoint | None:
+    def _grow(self, core: _core.BoxQp) -> bool:
         """Solve until no point violates by more than the tolerance, in the core's scores.
 
-        Returns the exact point, or None if the steps are used up.
+        Returns False if the steps are used up.
         """
-        core = self.core
-        assert core is not None
-        goal = self.goal
+        tol = self.settings.tol
         while True:
-            if not self._run_core(SAFE * goal):
-                return None
-            violators, n_active = self._violators(goal)
-            if len(violators) <= FEW * n_active and goal > tol:
-                goal = self.goal = tol
+            if not self._run(core, SAFE * self.goal):
+                return False
+            violators, n_active = self._violators(core)
+            if len(violators) <= FEW * n_active and self.goal > tol:
+                self.goal = tol
             elif len(violators) == 0:
-                return self.problem.point(core.beta)
+                return True
             if len(violators) > n_active:
-                places = np.linspace(0, len(violators) - 1, n_active).astype(np.int64)
-                violators = violators[places]
+                spread = np.linspace(0, len(violators) - 1, n_active).astype(np.int64)
+                violators = violators[spread]
             core.activate(violators)
 
-    def _run_core(self, tolerance: float) -> bool:
+    def _run(self, core: _core.BoxQp, tolerance: float) -> bool:
         """Let the core solve for the active points; return False if the steps are used up."""
-        core = self.core
-        assert core is not None
         while True:
             try:
-                rounds, steps, violation, stalled = core.run(
+                _, steps, violation, stalled = core.run(
                     ROUNDS, self.limit - self.n_steps, tolerance
                 )
             finally:
@@ -252,33 +237,21 @@ class _Run:
             self.n_steps += steps
             self.history.append((self.n_steps, violation))
             self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
-            self.monitor.check()
             if violation <= tolerance or stalled:
                 return True
+            self.monitor.check()
             if self.n_steps >= self.limit:
                 return False
 
-    def _violators(self, tolerance: float) -> tuple[Indices, int]:
-        """Return the resting points that violate the conditions by more than the tolerance."""
-        core, program = self.core, self.program
-        assert core is not None
+    def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
+        """Return the resting points that violate the conditions, and how many are active."""
         is_active = core.is_active.astype(bool)
         n_active = int(np.count_nonzero(is_active))
         if n_active == len(is_active):
             return np.empty(0, dtype=np.int64), n_active
         core.look()
-        beta = core.beta
-        slopes = program.slopes(beta, core.scores)
-        active = np.tile(is_active, len(beta) // len(is_active))
-        excess = np.full(len(beta), -np.inf)
-        for g in range(max(len(program.sums), 1)):
-            here = program.group == g
-            rises, falls = here & (beta < program.upper), here & (beta > program.lower)
-            lowest = np.min(slopes, initial=np.inf, where=active & falls)
-            highest = np.max(slopes, initial=-np.inf, where=active & rises)
-            if not program.sums:
-                lowest = highest = 0.0
-            excess = np.maximum(excess, np.where(rises, slopes - lowest, -np.inf))
-            excess = np.maximum(excess, np.where(falls, highest - slopes, -np.inf))
-        violates = (excess > tolerance) & ~active
+        active = np.tile(is_active, len(self.beta) // len(is_active))
+        slopes = self.program.slopes(self.beta, core.scores)
+        excess = self.program.excesses(self.beta, slopes, active)
+        violates = (excess > self.goal) & ~active
         return np.flatnonzero(violates.reshape(-1, len(is_active)).any(axis=0)), n_active

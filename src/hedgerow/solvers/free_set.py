@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem
+from hedgerow.problems import inner
 
 __all__ = ["solve_free_set"]
 
@@ -30,14 +31,16 @@ RIDGE = 1e-12
 REGROUPINGS = 50
 
 
-def solve_free_set(problem: KernelProblem, point: KernelPoint, tol: float) -> KernelPoint:
+def solve_free_set(
+    problem: KernelProblem, point: KernelPoint, tol: float, n_threads: int
+) -> KernelPoint:
     """Return a point whose violation is within the tolerance, or the best that was reached."""
     best = point
     free = _free(problem.program, point.beta)
     for _ in range(REGROUPINGS):
         if best.violation <= tol or not 0 < len(free) <= MOST_FREE:
             break
-        step = _newton_step(problem, point, free)
+        step = _newton_step(problem, point, free, n_threads)
         if step is None:
             break
         beta, free = _advance(problem.program, point.beta, free, step)
@@ -52,14 +55,16 @@ def _free(program: BoxProgram, beta: Vector) -> Indices:
     return np.flatnonzero((beta > program.lower) & (beta < program.upper))
 
 
-def _newton_step(problem: KernelProblem, point: KernelPoint, free: Indices) -> Vector | None:
+def _newton_step(
+    problem: KernelProblem, point: KernelPoint, free: Indices, n_threads: int
+) -> Vector | None:
     """Return the step of the free variables to where their slopes are level, or None if there is none."""
     program, n_points = problem.program, problem.gram.n_points
     slopes = program.slopes(point.beta, point.products)[free]
     system = problem.gram.block(free % n_points, free % n_points)
     diagonal = np.arange(len(free))
     system[diagonal, diagonal] += program.ridge[free] + RIDGE * (1.0 + np.max(np.abs(system)))
-    if _core.cholesky(system, 1) >= 0:
+    if _core.cholesky(system, n_threads) >= 0:
         return None
     step = _core.cholesky_solve(system, slopes)
     groups = [g for g in range(len(program.sums)) if np.any(program.group[free] == g)]
@@ -68,12 +73,13 @@ def _newton_step(problem: KernelProblem, point: KernelPoint, free: Indices) -> V
     sides = np.array([(program.group[free] == g).astype(np.float64) for g in groups])
     solved = np.array([_core.cholesky_solve(system, side) for side in sides])
     levels = np.linalg.solve(_products(sides, solved), np.sum(sides * step, axis=1))
-    return step - np.sum(levels[:, None] * solved, axis=0)
+    step -= np.sum(levels[:, None] * solved, axis=0)
+    return step
 
 
 def _products(a: Vector, b: Vector) -> Vector:
     """Return the dot products of rows, summed in an order that does not depend on BLAS threads."""
-    return np.sum(a[:, None, :] * b[None, :, :], axis=2)
+    return np.array([[inner(left, right) for right in b] for left in a])
 
 
 def _advance(

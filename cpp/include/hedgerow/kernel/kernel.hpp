@@ -36,14 +36,15 @@ class KernelValues {
   const Matrix& right() const { return right_; }
   const std::vector<double>& left_sq_norms() const { return left_sq_norms_; }
   const std::vector<double>& right_sq_norms() const { return right_sq_norms_; }
-  /// Whether values are sums of dot products, of which float32 tiles are made.
-  bool is_of_products() const { return is_of_products_; }
+  /// Whether float32 tiles can be made of float32 sums: of dot products, of which none is so large that
+  /// the distances of an RBF kernel would be lost in their rounding.
+  bool fits_float32() const { return fits_float32_; }
 
  private:
   Kernel kernel_;
   Matrix left_, right_;
   std::vector<double> left_sq_norms_, right_sq_norms_;
-  bool is_of_products_;
+  bool fits_float32_;
 };
 
 /// Some rows of the left matrix, at most kKernelTile, made ready to meet columns: rows of the right
@@ -60,8 +61,14 @@ class ReadyRows {
   /// call.
   const T* tile(std::span<const std::int64_t> columns);
 
+  /// The same rounded to float32, for T = double.
+  const float* rounded_tile(std::span<const std::int64_t> columns);
+
  private:
   void push(const KernelShape& shape, std::span<const std::int64_t> columns, T* out);
+  void sum_features(const KernelShape& shape, std::span<const std::int64_t> columns, T* out);
+  KernelTile<T> with_extras(const KernelShape& shape, std::span<const std::int64_t> columns,
+                            T* sums) const;
   void fold_packed(const KernelShape& shape, std::span<const std::int64_t> columns, T* out);
   void multiply_scattered(std::span<const std::int64_t> columns, T* out);
 

@@ -71,7 +71,7 @@ class BoxQp {
   void activate(std::span<const std::int64_t> points);
 
   /// Makes up to n_rounds rounds and n_steps steps, until the violation among the active points is
-  /// within the tolerance.
+  /// within the tolerance. If it is stopped, beta still meets the constraints, but nothing else is of use.
   Report run(std::int64_t n_rounds, std::int64_t n_steps, double tolerance);
 
   /// Brings the scores of the resting points up to date.
