@@ -33,6 +33,7 @@ bool uses_products(KernelKind kind) {
 template <class T>
 struct Workshop {
   std::vector<T> packed_rows, packed_cols, panels, of_rows, of_cols;
+  std::vector<float> narrow_panels;
   std::vector<std::int32_t> slots;
   std::vector<std::vector<T>> tiles;
 };
@@ -121,6 +122,14 @@ bool has_sparse_columns(const KernelValues& values) {
   return std::visit([](const auto& right) { return is_sparse(right); }, values.right());
 }
 
+bool has_float32_rows(const KernelValues& values) {
+  return std::visit(
+      [](const auto& left) {
+        return std::is_same_v<typename std::decay_t<decltype(left)>::Value, float>;
+      },
+      values.left());
+}
+
 /// The largest gamma |x|^2 of which float32 leaves distances that are right to a few parts in a million.
 constexpr double kLargestExponent = 16.0;
 
@@ -202,38 +211,53 @@ void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::in
   is_packed_ = true;
 }
 
+/// Scatters all rows into panels of `width`, one after the other in shop.slots and in `panels`.
 template <class T>
-void ReadyRows<T>::multiply_scattered(std::span<const std::int64_t> columns, T* out) {
+template <class P>
+void ReadyRows<T>::scatter_into(std::vector<P>& panels) {
   Workshop<T>& shop = workshop<T>();
   const std::int64_t width = loops<T>().scatter_rows, n_features = n_cols(values_.left());
   const auto n = static_cast<std::int64_t>(rows_.size());
-  std::int64_t panel_size = 0;
   std::visit(
       [&](const auto& left) {
-        const PanelLoops<std::decay_t<decltype(left)>, T>& of_left = hot();
+        const PanelLoops<std::decay_t<decltype(left)>, P>& of_left = hot();
         for (std::int64_t r = 0; r < n; r += width)
-          panel_size = std::max(
-              panel_size, width * most_lines(left, rows_.subspan(r, std::min(width, n - r))));
-        if (is_scattered_) return;
+          panel_size_ = std::max(
+              panel_size_, width * most_lines(left, rows_.subspan(r, std::min(width, n - r))));
         make_room(shop.slots, whole(n, width) / width * n_features);
-        make_room(shop.panels, whole(n, width) / width * panel_size);
+        make_room(panels, whole(n, width) / width * panel_size_);
         for (std::int64_t r = 0; r < n; r += width)
-          of_left.scatter(left, rows_.data() + r, std::min(width, n - r),
+          of_left.scatter(left, rows_.data() + r, std::min(width, n - r), width,
                           shop.slots.data() + r / width * n_features,
-                          shop.panels.data() + r / width * panel_size);
-        is_scattered_ = true;
+                          panels.data() + r / width * panel_size_);
       },
       values_.left());
+  is_scattered_ = true;
+}
+
+template <class T>
+void ReadyRows<T>::multiply_scattered(std::span<const std::int64_t> columns, T* out) {
+  Workshop<T>& shop = workshop<T>();
+  const bool is_narrow = has_float32_rows(values_);
+  if (!is_scattered_ && is_narrow) scatter_into(shop.narrow_panels);
+  if (!is_scattered_) scatter_into(shop.panels);
+  const std::int64_t width = loops<T>().scatter_rows, n_features = n_cols(values_.left());
+  const auto n = static_cast<std::int64_t>(rows_.size());
+  const auto n_columns = static_cast<std::int64_t>(columns.size());
   std::visit(
       [&]<class Rows>(const Rows& right) {
         if constexpr (requires { right.indptr; }) {
           const ScatteredLoops<Rows, T>& of_right = hot();
-          for (std::int64_t r = 0; r < n; r += width)
-            of_right.scattered_products(right, columns.data(),
-                                        static_cast<std::int64_t>(columns.size()),
-                                        shop.slots.data() + r / width * n_features,
-                                        shop.panels.data() + r / width * panel_size,
-                                        out + r * kSpan, kSpan);
+          for (std::int64_t r = 0; r < n; r += width) {
+            const std::int32_t* slots = shop.slots.data() + r / width * n_features;
+            const std::int64_t panel = r / width * panel_size_;
+            if (is_narrow)
+              of_right.narrow_products(right, columns.data(), n_columns, slots,
+                                       shop.narrow_panels.data() + panel, out + r * kSpan, kSpan);
+            else
+              of_right.scattered_products(right, columns.data(), n_columns, slots,
+                                          shop.panels.data() + panel, out + r * kSpan, kSpan);
+          }
         }
       },
       values_.right());

@@ -25,11 +25,8 @@ class PieceStore {
   void give_back(float* piece);
 
  private:
-  struct Free {
-    void operator()(float* slab) const;
-  };
   std::int64_t piece_size_, most_pieces_, n_taken_ = 0;
-  std::vector<std::unique_ptr<float[], Free>> slabs_;
+  std::vector<std::unique_ptr<float[]>> slabs_;
   std::vector<float*> free_;
 };
 

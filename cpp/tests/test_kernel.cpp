@@ -115,7 +115,8 @@ static void products_agree(const HotLoops& all) {
   std::vector<std::int32_t> slots(37, 0);
   std::vector<T> panel(38 * loops.scatter_rows), other(loops.scatter_rows * kLd);
   static_cast<const PanelLoops<Sparse, T>&>(all).scatter(sparse, rows.data(), loops.scatter_rows,
-                                                         slots.data(), panel.data());
+                                                         loops.scatter_rows, slots.data(),
+                                                         panel.data());
   static_cast<const ScatteredLoops<Sparse, T>&>(all).scattered_products(
       sparse, columns.data(), 40, slots.data(), panel.data(), other.data(), kLd);
   static_cast<const RowLoops<Sparse>&>(all).forget(sparse, rows.data(), loops.scatter_rows,

@@ -271,19 +271,24 @@ struct PanelLoops {
   /// The features begin ... end - 1 of the selected rows, in strips of `width`.
   void (*pack_strips)(const Rows& rows, const std::int64_t* selected, std::int64_t n_selected,
                       std::int64_t begin, std::int64_t end, std::int64_t width, T* out);
-  /// Up to scatter_rows of the selected rows as lines of a panel, one for each feature that occurs;
-  /// slots, all 0 before, tells the line of each feature, and line 0 is zero.
+  /// Up to `width` of the selected rows as lines of a panel, one for each feature that occurs; slots,
+  /// all 0 before, tells the line of each feature, and line 0 is zero.
   void (*scatter)(const Rows& rows, const std::int64_t* selected, std::int64_t n_selected,
-                  std::int32_t* slots, T* panel);
+                  std::int64_t width, std::int32_t* slots, T* panel);
 };
 
 /// Sparse columns against a panel.
 template <class Rows, class T>
 struct ScatteredLoops {
-  /// tile[r * ld + c] = <line r of the panel, row selected[c]>; whole vectors of columns are written.
+  /// tile[r * ld + c] = <row r of the panel, row selected[c]>, for KernelLoops<T>::scatter_rows rows;
+  /// whole vectors of columns are written.
   void (*scattered_products)(const Rows& columns, const std::int64_t* selected,
                              std::int64_t n_selected, const std::int32_t* slots, const T* panel,
                              T* tile, std::int64_t ld);
+  /// The same from a panel of float32 values: half as much to read, and exact if the rows are float32.
+  void (*narrow_products)(const Rows& columns, const std::int64_t* selected,
+                          std::int64_t n_selected, const std::int32_t* slots, const float* panel,
+                          T* tile, std::int64_t ld);
 };
 
 template <class Rows>

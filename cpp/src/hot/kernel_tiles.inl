@@ -153,30 +153,33 @@ constexpr int kScatterVectors = 8;
 template <class T>
 constexpr int64_t kScatterRows = kScatterVectors * LanesOf<T>::n;
 
-template <class T>
+// P is the type of the values in the panel, and `width` the rows in a line: those of a tile of another
+// precision, perhaps.
+template <class P>
 struct ScatterPanel {
+  int64_t width;
   int32_t* slots;
   int64_t n_slots;
-  T* values;
+  P* values;
 
-  void put(int64_t feature, int64_t r, T value) {
+  void put(int64_t feature, int64_t r, P value) {
     if (slots[feature] == 0) {
-      __builtin_memset(values + n_slots * kScatterRows<T>, 0, kScatterRows<T> * sizeof(T));
+      __builtin_memset(values + n_slots * width, 0, width * sizeof(P));
       slots[feature] = static_cast<int32_t>(n_slots++);
     }
-    values[slots[feature] * kScatterRows<T> + r] = value;
+    values[slots[feature] * width + r] = value;
   }
 };
 
-template <class T, class S>
-inline void scatter_row(DenseRow<S> x, int64_t r, ScatterPanel<T>& panel) {
+template <class P, class S>
+inline void scatter_row(DenseRow<S> x, int64_t r, ScatterPanel<P>& panel) {
   for (int64_t j = 0; j < x.size; ++j)
-    if (x.values[j] != S{0}) panel.put(j, r, static_cast<T>(x.values[j]));
+    if (x.values[j] != S{0}) panel.put(j, r, static_cast<P>(x.values[j]));
 }
 
-template <class T, class S, class I>
-inline void scatter_row(SparseRow<S, I> x, int64_t r, ScatterPanel<T>& panel) {
-  for (int64_t p = 0; p < x.size; ++p) panel.put(x.indices[p], r, static_cast<T>(x.values[p]));
+template <class P, class S, class I>
+inline void scatter_row(SparseRow<S, I> x, int64_t r, ScatterPanel<P>& panel) {
+  for (int64_t p = 0; p < x.size; ++p) panel.put(x.indices[p], r, static_cast<P>(x.values[p]));
 }
 
 template <class S>
@@ -189,11 +192,11 @@ inline void forget_row(SparseRow<S, I> x, int32_t* slots) {
   for (int64_t p = 0; p < x.size; ++p) slots[x.indices[p]] = 0;
 }
 
-template <class T, class Rows>
-void scatter(const Rows& rows, const int64_t* selected, int64_t n_selected, int32_t* slots,
-             T* values) {
-  __builtin_memset(values, 0, kScatterRows<T> * sizeof(T));
-  ScatterPanel<T> panel{slots, 1, values};
+template <class P, class Rows>
+void scatter(const Rows& rows, const int64_t* selected, int64_t n_selected, int64_t width,
+             int32_t* slots, P* values) {
+  __builtin_memset(values, 0, width * sizeof(P));
+  ScatterPanel<P> panel{width, slots, 1, values};
   for (int64_t r = 0; r < n_selected; ++r) scatter_row(row(rows, selected[r]), r, panel);
 }
 
@@ -202,14 +205,18 @@ void forget(const Rows& rows, const int64_t* selected, int64_t n_selected, int32
   for (int64_t r = 0; r < n_selected; ++r) forget_row(row(rows, selected[r]), slots);
 }
 
-template <class T, class S, class I>
-inline void dot_with_panel(SparseRow<S, I> x, const int32_t* slots, const T* panel, T* out) {
+inline Floats load_as(const float* from, float) { return load_lanes(from); }
+inline Doubles load_as(const double* from, double) { return load(from); }
+inline Doubles load_as(const float* from, double) { return load(from); }
+
+template <class T, class P, class S, class I>
+inline void dot_with_panel(SparseRow<S, I> x, const int32_t* slots, const P* panel, T* out) {
   typename LanesOf<T>::Vector sums[kScatterVectors] = {};
   for (int64_t p = 0; p < x.size; ++p) {
-    const T* line = panel + slots[x.indices[p]] * kScatterRows<T>;
+    const P* line = panel + slots[x.indices[p]] * kScatterRows<T>;
     const T value = static_cast<T>(x.values[p]);
     HEDGEROW_UNROLL for (int v = 0; v < kScatterVectors; ++v)
-      sums[v] += value * load_lanes(line + v * LanesOf<T>::n);
+      sums[v] += value * load_as(line + v * LanesOf<T>::n, T{});
   }
   HEDGEROW_UNROLL for (int v = 0; v < kScatterVectors; ++v)
     store_lanes(out + v * LanesOf<T>::n, sums[v]);
@@ -217,9 +224,9 @@ inline void dot_with_panel(SparseRow<S, I> x, const int32_t* slots, const T* pan
 
 // tile[r * ld + c] = <row r of the panel, row selected[c]>, for kScatterRows rows; columns are written
 // up to the next multiple of a vector.
-template <class T, class S, class I>
+template <class T, class P, class S, class I>
 void scattered_products(const SparseRows<S, I>& columns, const int64_t* selected,
-                        int64_t n_selected, const int32_t* slots, const T* panel, T* tile,
+                        int64_t n_selected, const int32_t* slots, const P* panel, T* tile,
                         int64_t ld) {
   constexpr int n = LanesOf<T>::n;
   T turned[n * kScatterRows<T>];

@@ -61,8 +61,10 @@ constexpr DenseLoops<T> dense_loops() {
 
 template <class T, class I>
 constexpr SparseLoops<T, I> sparse_loops() {
-  return {row_loops<SparseRows<T, I>>(), {scattered_products<float, T, I>},
-          {scattered_products<double, T, I>}, add_outer<T, I>};
+  return {row_loops<SparseRows<T, I>>(),
+          {scattered_products<float, float, T, I>, scattered_products<float, float, T, I>},
+          {scattered_products<double, double, T, I>, scattered_products<double, float, T, I>},
+          add_outer<T, I>};
 }
 
 }  // namespace

@@ -70,10 +70,13 @@ class ReadyRows {
   KernelTile<T> with_extras(const KernelShape& shape, std::span<const std::int64_t> columns,
                             T* sums) const;
   void fold_packed(const KernelShape& shape, std::span<const std::int64_t> columns, T* out);
+  template <class P>
+  void scatter_into(std::vector<P>& panels);
   void multiply_scattered(std::span<const std::int64_t> columns, T* out);
 
   const KernelValues& values_;
   std::span<const std::int64_t> rows_;
+  std::int64_t panel_size_ = 0;
   bool is_packed_ = false, is_scattered_ = false;
 };
 
