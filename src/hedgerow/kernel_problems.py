@@ -19,7 +19,7 @@ from hedgerow._state import record
 from hedgerow.gram import Gram
 from hedgerow.problems import Status, inner
 
-__all__ = ["BoxProgram", "KernelPoint", "KernelProblem", "KernelSolution"]
+__all__ = ["BoxProgram", "KernelPoint", "KernelProblem", "KernelSolution", "filled", "one_group"]
 
 Vector = NDArray[np.float64]
 
@@ -145,6 +145,21 @@ class BoxProgram:
         total = float(np.sum(share))
         moved = beta - excess * share / total if total > 0 else beta
         return np.clip(moved, self.lower, self.upper)
+
+
+def one_group(n: int) -> NDArray[np.uint8]:
+    """Return the groups of variables that all are in one."""
+    return np.zeros(n, dtype=np.uint8)
+
+
+def filled(upper: Vector, total: float) -> Vector:
+    """Return values of which about as many as it takes, evenly spaced, are at their bounds: sum `total`."""
+    n = len(upper)
+    order = np.argsort(np.arange(n) * 0.6180339887498949 % 1.0, kind="stable")
+    filled = np.cumsum(upper[order])
+    start = np.empty(n)
+    start[order] = np.clip(total - (filled - upper[order]), 0.0, upper[order])
+    return start
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from hedgerow import _core
 from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Classes, NuClasses, NuTube, OneClass, Tube
+from hedgerow.kernel_machines import Classes, NuClasses, OneClass
+from hedgerow.kernel_regression import NuTube, Tube
 from hedgerow.solvers.decomposition import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 

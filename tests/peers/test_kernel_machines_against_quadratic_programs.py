@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, NuTube, OneClass, Tube
+from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
+from hedgerow.kernel_regression import NuTube, Tube
 from hedgerow.solvers.decomposition import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernel_machines as judge

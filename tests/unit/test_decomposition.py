@@ -12,7 +12,8 @@ from hedgerow._rows import matrix_of
 from hedgerow.errors import ParameterError
 from hedgerow.gram import FunctionGram, MatrixGram
 from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, NuTube, OneClass, Tube
+from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
+from hedgerow.kernel_regression import NuTube, Tube
 from hedgerow.monitor import monitored, watch
 from hedgerow.solvers import decomposition
 from hedgerow.solvers.decomposition import KernelSettings, bytes_needed, decompose

@@ -19,6 +19,8 @@ machines, 1997 (growing active sets).
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +53,10 @@ SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
 REFINEMENTS = 8
 """Times that exact scores may disagree."""
+SAMPLE = 64
+"""Rows of exact values that are timed, where time is limited, to know how long a certificate takes."""
+RESERVE = 1.5
+"""Time kept for the certificate, in units of the estimate."""
 WORTHWHILE = 0.5
 """A refinement that leaves more of the violation than this has stalled."""
 
@@ -153,6 +159,22 @@ class _Run:
         self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
         self.history: list[tuple[int, float]] = []
         self.beta = self.program.feasible(self.program.start if start is None else start)
+        self.seconds_per_row = (
+            self._time_of_a_row() if math.isfinite(self.monitor.deadline) else 0.0
+        )
+
+    def _time_of_a_row(self) -> float:
+        """Return the seconds that the exact values of one point with all others take."""
+        n_points = self.problem.gram.n_points
+        coef = np.zeros(n_points)
+        coef[:: max(1, n_points // SAMPLE)] = 1.0
+        began = time.monotonic()
+        self.problem.gram.sums(coef)
+        return (time.monotonic() - began) / float(np.sum(coef))
+
+    def _keep_time_for_the_certificate(self) -> None:
+        n_support = np.count_nonzero(self.beta)
+        self.monitor.reserve(RESERVE * self.seconds_per_row * float(n_support))
 
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
@@ -235,6 +257,7 @@ class _Run:
             finally:
                 self.beta = core.beta
             self.n_steps += steps
+            self._keep_time_for_the_certificate()
             self.history.append((self.n_steps, violation))
             self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
             if violation <= tolerance or stalled:

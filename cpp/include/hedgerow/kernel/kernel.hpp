@@ -39,19 +39,23 @@ class KernelValues {
   /// Whether float32 tiles can be made of float32 sums: of dot products, of which none is so large that
   /// the distances of an RBF kernel would be lost in their rounding.
   bool fits_float32() const { return fits_float32_; }
+  bool has_sparse_columns() const { return has_sparse_columns_; }
 
  private:
   Kernel kernel_;
   Matrix left_, right_;
   std::vector<double> left_sq_norms_, right_sq_norms_;
-  bool fits_float32_;
+  bool fits_float32_ = true, has_sparse_columns_ = false;
 };
 
-/// Some rows of the left matrix, at most kKernelTile, made ready to meet columns: rows of the right
+/// Some rows of the left matrix, at most most_rows(), made ready to meet columns: rows of the right
 /// one. One at a time in a thread.
 template <class T>
 class ReadyRows {
  public:
+  /// How many rows to make ready at a time, at most kKernelTile.
+  static std::int64_t most_rows(const KernelValues& values);
+
   ReadyRows(const KernelValues& values, std::span<const std::int64_t> rows);
   ~ReadyRows();
   ReadyRows(const ReadyRows&) = delete;
