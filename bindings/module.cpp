@@ -10,6 +10,7 @@ void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, percept
 void bind_joint_descent(nanobind::module_& module);    // JointDescent
 void bind_sequential_dual(nanobind::module_& module);  // SequentialDual
 void bind_descent(nanobind::module_& module);  // averaged_steps, steady_steps
+void bind_kernel(nanobind::module_& module);   // Kernel, kernel values and sums, BoxQp
 void bind_l1(nanobind::module_& module);       // l1_sweeps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
@@ -31,6 +32,7 @@ NB_MODULE(_core, module) {
   bind_joint_descent(module);
   bind_sequential_dual(module);
   bind_descent(module);
+  bind_kernel(module);
   bind_l1(module);
   bind_random(module);
   bind_resample(module);

@@ -178,15 +178,17 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     return matrix
 
 
-def compact(matrix: _core.Matrix, n_threads: int) -> _core.Matrix:
+def compact(matrix: _core.Matrix, n_threads: int, most: float | None = None) -> _core.Matrix:
     """Return the matrix, as a CSR matrix if it is dense and few of its values are not zero.
 
-    Then that is read faster than the dense one, and the copy is small beside it.
+    Then that is read faster than the dense one, and the copy is small beside it. ``most`` is the
+    largest share that counts as few; None is the one that pays for a pass over the rows.
     """
     array = array_of(matrix)
     if not isinstance(array, np.ndarray):
         return matrix
-    bounds = _core.nonzero_bounds(array, MOST_FILLED[array.dtype], n_threads)
+    most = MOST_FILLED[array.dtype] if most is None else most
+    bounds = _core.nonzero_bounds(array, most, n_threads)
     if bounds is None:
         return matrix
     values, columns = _core.copy_nonzero(array, bounds, n_threads)

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hedgerow/data/rows.hpp"
+#include "hedgerow/kernel/loops.hpp"
 
 namespace hedgerow {
 
@@ -227,7 +228,10 @@ struct ScoreOrder {
 };
 
 template <class Rows>
-struct RowLoops {
+struct RowLoops : PanelLoops<Rows, float>, PanelLoops<Rows, double> {
+  /// Sets to 0 what `scatter` wrote to slots.
+  void (*forget)(const Rows& rows, const std::int64_t* selected, std::int64_t n_selected,
+                 std::int32_t* slots);
   /// out[(i - begin) * k + c] = coef_c . x_i + intercept_c for begin <= i < end
   void (*scores)(const Rows& rows, std::int64_t begin, std::int64_t end, std::int64_t k,
                  const double* coef, const double* intercept, double* out);
@@ -276,7 +280,9 @@ struct DenseLoops : RowLoops<DenseRows<T>> {
 };
 
 template <class T, class I>
-struct SparseLoops : RowLoops<SparseRows<T, I>> {
+struct SparseLoops : RowLoops<SparseRows<T, I>>,
+                     ScatteredLoops<SparseRows<T, I>, float>,
+                     ScatteredLoops<SparseRows<T, I>, double> {
   /// Adds v_i z_i z_i' for the selected rows to the lower triangle of out (row-major, order ld),
   /// with z_i = (x_i, constant), or x_i if constant is 0.
   void (*add_outer)(const SparseRows<T, I>& rows, const std::int64_t* selected,
@@ -289,8 +295,18 @@ struct HotLoops : DenseLoops<float>,
                   SparseLoops<float, std::int32_t>,
                   SparseLoops<float, std::int64_t>,
                   SparseLoops<double, std::int32_t>,
-                  SparseLoops<double, std::int64_t> {
+                  SparseLoops<double, std::int64_t>,
+                  KernelLoops<float>,
+                  KernelLoops<double> {
   const char* isa;
+
+  /// RBF values of float64 sums as float32 ones: out[r * ld + c].
+  void (*finish_rbf_rounded)(double gamma, const KernelTile<double>& tile, float* out,
+                             std::int64_t ld);
+  /// Steps of pairs that leave the sum of the betas of each range as it is.
+  void (*pair_steps)(PairSteps& steps);
+  /// Steps of one variable at a time.
+  void (*single_steps)(PairSteps& steps);
 
   /// What a sweep would find at these scores of all rows, without a move.
   void (*box_look)(const double* scores, DualSweep& sweep);

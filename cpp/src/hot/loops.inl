@@ -33,10 +33,24 @@ using std::uint8_t;
 #include "counts.inl"
 #include "ranks.inl"
 #include "losses.inl"
+#include "kernel_tiles.inl"
+#include "kernel_forms.inl"
+#include "pair_steps.inl"
+
+template <class Rows, class T>
+constexpr PanelLoops<Rows, T> panel_loops() {
+  return {pack_strips<T, Rows>, scatter<T, Rows>};
+}
+
+template <class T>
+constexpr KernelLoops<T> kernel_loops() {
+  return {kStripRows, kStripCols<T>, kScatterRows<T>, fold_features, finish_tile<T>,
+          add_kernel_rows<T>};
+}
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
-  return {scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
+  return {panel_loops<Rows, float>(), panel_loops<Rows, double>(), forget<Rows>, scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
           add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
           class_sweep<Rows>, class_scores<Rows>, add_class_planes<Rows>, box_joint_sweep<Rows>,
           logistic_joint_sweep<Rows>, perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>,
@@ -50,7 +64,10 @@ constexpr DenseLoops<T> dense_loops() {
 
 template <class T, class I>
 constexpr SparseLoops<T, I> sparse_loops() {
-  return {row_loops<SparseRows<T, I>>(), add_outer<T, I>};
+  return {row_loops<SparseRows<T, I>>(),
+          {scattered_products<float, float, T, I>, scattered_products<float, float, T, I>},
+          {scattered_products<double, double, T, I>, scattered_products<double, float, T, I>},
+          add_outer<T, I>};
 }
 
 }  // namespace
@@ -64,7 +81,12 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     sparse_loops<float, int64_t>(),
     sparse_loops<double, int32_t>(),
     sparse_loops<double, int64_t>(),
+    kernel_loops<float>(),
+    kernel_loops<double>(),
     HEDGEROW_ISA_NAME,
+    finish_rbf_rounded,
+    pair_steps,
+    single_steps,
     box_look,
     logistic_look,
     class_look,

@@ -1,25 +1,28 @@
-// Vectors of float64, one register wide.
+// Vectors of float64, one register wide; and of float32, for kernel values.
 
 constexpr int64_t kLanes = HEDGEROW_VECTOR_BYTES / sizeof(double);
 
 typedef double Doubles __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
+typedef float Floats __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
+typedef uint32_t HalfWords __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
 typedef uint64_t Words __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
 
 template <int...>
 struct LaneList {};
 
-#if HEDGEROW_VECTOR_BYTES == 16
-using AllLanes = LaneList<0, 1>;
-#elif HEDGEROW_VECTOR_BYTES == 32
-using AllLanes = LaneList<0, 1, 2, 3>;
-#else
-using AllLanes = LaneList<0, 1, 2, 3, 4, 5, 6, 7>;
-#endif
+template <int n, int... lane>
+struct LanesBelow : LanesBelow<n - 1, n - 1, lane...> {};
+template <int... lane>
+struct LanesBelow<0, lane...> {
+  using List = LaneList<lane...>;
+};
+
+using AllLanes = LanesBelow<kLanes>::List;
 
 #if defined(__clang__)
 #define HEDGEROW_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define HEDGEROW_UNROLL _Pragma("GCC unroll 8")
+#define HEDGEROW_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 inline Doubles load(const double* from) {
@@ -37,6 +40,31 @@ inline Doubles load(const float* from, LaneList<lane...>) {
 inline Doubles load(const float* from) { return load(from, AllLanes{}); }
 
 inline void store(double* to, Doubles lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
+
+template <class T>
+struct LanesOf;
+template <>
+struct LanesOf<float> {
+  using Vector = Floats;
+  static constexpr int n = HEDGEROW_VECTOR_BYTES / sizeof(float);
+};
+template <>
+struct LanesOf<double> {
+  using Vector = Doubles;
+  static constexpr int n = kLanes;
+};
+
+template <class T>
+inline typename LanesOf<T>::Vector load_lanes(const T* from) {
+  typename LanesOf<T>::Vector lanes;
+  __builtin_memcpy(&lanes, from, sizeof lanes);
+  return lanes;
+}
+
+template <class T, class Vector>
+inline void store_lanes(T* to, Vector lanes) {
+  __builtin_memcpy(to, &lanes, sizeof lanes);
+}
 
 inline Doubles broadcast(double value) { return value - Doubles{}; }
 
@@ -90,20 +118,22 @@ inline double lane_sum(Doubles v) {
 
 // Of each block of 2 x 2 squares of order `order`, spread over two vectors, the two squares off the
 // diagonal change places.
-template <int order, int... lane>
-inline void swap_squares(Doubles& upper, Doubles& lower, LaneList<lane...>) {
-  constexpr int lanes = kLanes;
-  const Doubles above = upper, below = lower;
+template <int order, class Vector, int... lane>
+inline void swap_squares(Vector& upper, Vector& lower, LaneList<lane...>) {
+  constexpr int lanes = sizeof...(lane);
+  const Vector above = upper, below = lower;
   upper = __builtin_shufflevector(above, below, (lane & order ? lane - order + lanes : lane)...);
   lower = __builtin_shufflevector(above, below, (lane & order ? lane + lanes : lane + order)...);
 }
 
-// Transposes a square of kLanes vectors: single values first, then squares of 2, then of 4.
-template <int order = 1>
-inline void transpose(Doubles (&square)[kLanes]) {
-  if constexpr (order < kLanes) {
-    HEDGEROW_UNROLL for (int r = 0; r < kLanes; ++r)
-      if (!(r & order)) swap_squares<order>(square[r], square[r + order], AllLanes{});
+// Transposes a square of as many vectors as they have lanes: single values first, then squares of 2,
+// then of 4.
+template <int order = 1, class Vector, int lanes>
+inline void transpose(Vector (&square)[lanes]) {
+  if constexpr (order < lanes) {
+    HEDGEROW_UNROLL for (int r = 0; r < lanes; ++r)
+      if (!(r & order))
+        swap_squares<order>(square[r], square[r + order], typename LanesBelow<lanes>::List{});
     transpose<2 * order>(square);
   }
 }

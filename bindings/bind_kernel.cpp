@@ -1,0 +1,275 @@
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+
+#include "arrays.hpp"
+#include "hedgerow/kernel/kernel.hpp"
+#include "hedgerow/kernel/source.hpp"
+#include "hedgerow/solver/box_qp.hpp"
+
+namespace hedgerow::bindings {
+namespace {
+
+/// A Kernel as Python holds it.
+struct OwnedKernel {
+  Kernel program;
+};
+
+OwnedKernel leaf(KernelKind kind, double gamma = 1.0, double coef0 = 0.0, int degree = 1) {
+  return {{{KernelStep::Does::push, {kind, gamma, coef0, degree}, 1.0}}};
+}
+
+OwnedKernel joined(const OwnedKernel& left, const OwnedKernel& right, KernelStep::Does does) {
+  OwnedKernel both = left;
+  both.program.insert(both.program.end(), right.program.begin(), right.program.end());
+  both.program.push_back({does, {}, 1.0});
+  return both;
+}
+
+OwnedKernel scaled(const OwnedKernel& kernel, double factor) {
+  OwnedKernel result = kernel;
+  result.program.push_back({KernelStep::Does::scale, {}, factor});
+  return result;
+}
+
+bool is_given(const OwnedKernel& kernel) {
+  return std::any_of(kernel.program.begin(), kernel.program.end(), [](const KernelStep& step) {
+    return step.does == KernelStep::Does::push && step.shape.kind == KernelKind::gram;
+  });
+}
+
+/// ValueError unless both matrices have the same columns, and entries of a given matrix exist.
+void require_partners(const OwnedKernel& kernel, const OwnedMatrix& left, const OwnedMatrix& right) {
+  require_length("a row of right", static_cast<std::size_t>(n_cols(right.view)),
+                 n_cols(left.view), "column of left");
+  const bool is_dense = left.owners.size() == 1;
+  if (is_given(kernel) && (!is_dense || n_cols(left.view) < n_rows(right.view)))
+    throw nb::value_error("given kernel values must be a dense matrix with a column for each row.");
+}
+
+template <class T>
+NewArray<T, 2> py_block(const OwnedKernel& kernel, const OwnedMatrix& left, const OwnedMatrix& right,
+                        Vector<const std::int64_t> rows, Vector<const std::int64_t> columns,
+                        int n_threads) {
+  require_partners(kernel, left, right);
+  require_rows(as_span(rows), n_rows(left.view));
+  require_rows(as_span(columns), n_rows(right.view));
+  auto out = make_array<T, 2>({rows.size(), columns.size()});
+  const nb::gil_scoped_release unlocked;
+  const KernelValues values(kernel.program, left.view, right.view, n_threads);
+  kernel_block<T>(values, as_span(rows), as_span(columns), as_span(out), n_threads);
+  return out;
+}
+
+NewArray<double, 2> py_sums(const OwnedKernel& kernel, const OwnedMatrix& left,
+                            const OwnedMatrix& right, Table<const double> coef, bool exact,
+                            int n_threads) {
+  require_partners(kernel, left, right);
+  require_length("coef", coef.shape(0), n_rows(left.view), "row of left");
+  const auto k = static_cast<std::int64_t>(coef.shape(1));
+  auto out = make_array<double, 2>(
+      {static_cast<std::size_t>(n_rows(right.view)), static_cast<std::size_t>(k)});
+  const nb::gil_scoped_release unlocked;
+  const KernelValues values(kernel.program, left.view, right.view, n_threads);
+  if (exact)
+    kernel_sums<double>(values, as_span(coef), k, as_span(out), n_threads);
+  else
+    kernel_sums<float>(values, as_span(coef), k, as_span(out), n_threads);
+  return out;
+}
+
+NewArray<double, 1> py_diagonal(const OwnedKernel& kernel, const OwnedMatrix& matrix,
+                                int n_threads) {
+  require_partners(kernel, matrix, matrix);
+  auto out = make_array<double, 1>({static_cast<std::size_t>(n_rows(matrix.view))});
+  const nb::gil_scoped_release unlocked;
+  kernel_diagonal(KernelValues(kernel.program, matrix.view, matrix.view, n_threads), as_span(out),
+                  n_threads);
+  return out;
+}
+
+/// A kernel only Python knows: function(rows, columns) returns a block of float64 values.
+class PythonKernelSource : public KernelSource {
+ public:
+  PythonKernelSource(nb::callable function, std::int64_t n_points)
+      : function_(std::move(function)), n_points_(n_points) {}
+
+  std::int64_t n_points() const override { return n_points_; }
+  bool is_cheap() const override { return false; }
+  bool is_threaded() const override { return false; }
+
+  void for_pieces(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                  const std::function<void(const KernelPiece&)>& use) const override {
+    const auto height = static_cast<std::int64_t>(rows.size());
+    const auto breadth = static_cast<std::int64_t>(columns.size());
+    if (height == 0 || breadth == 0) return;
+    std::vector<float> values(rows.size() * columns.size());
+    {
+      const nb::gil_scoped_acquire locked;
+      const nb::object block = function_(copy_array<std::int64_t>(rows).cast(),
+                                         copy_array<std::int64_t>(columns).cast());
+      const auto array = nb::cast<Table<const double>>(block);
+      if (array.shape(0) != rows.size() || array.shape(1) != columns.size())
+        throw nb::value_error("a block of kernel values must have a row and a column for each asked.");
+      std::copy_n(array.data(), array.size(), values.data());
+    }
+    use({0, height, 0, breadth, values.data(), breadth});
+  }
+
+ private:
+  nb::callable function_;
+  std::int64_t n_points_;
+};
+
+std::shared_ptr<KernelSource> source_of_matrix(const OwnedKernel& kernel, const OwnedMatrix& matrix,
+                                               int n_threads) {
+  require_partners(kernel, matrix, matrix);
+  const nb::gil_scoped_release unlocked;
+  return std::make_shared<MatrixKernelSource>(kernel.program, matrix.view, n_threads);
+}
+
+constexpr const char* kVariable = "variable";
+
+void construct(BoxQp* self, std::shared_ptr<KernelSource> source, Vector<const double> linear,
+               Vector<const double> lower, Vector<const double> upper, Vector<const double> ridge,
+               Vector<const double> diagonal, Vector<const std::uint8_t> group, bool keeps_sums,
+               Vector<const double> beta, Vector<const double> scores, std::int64_t bytes,
+               std::int64_t working_set, int n_threads) {
+  const auto n = static_cast<std::int64_t>(beta.size());
+  const std::int64_t n_points = source->n_points();
+  if (n != n_points && n != 2 * n_points)
+    throw nb::value_error("there must be one variable or two for each point.");
+  for (const auto* vector : {&linear, &lower, &upper, &ridge})
+    require_length("a vector", vector->size(), n, kVariable);
+  require_length("group", group.size(), n, kVariable);
+  require_length("diagonal", diagonal.size(), n_points, "point");
+  require_length("scores", scores.size(), n_points, "point");
+  for (const std::uint8_t g : as_span(group))
+    if (g > 1) throw nb::value_error("a group must be 0 or 1.");
+  const BoxQp::Problem problem{as_span(linear), as_span(lower), as_span(upper), as_span(ridge),
+                               as_span(diagonal), as_span(group), keeps_sums};
+  new (self) BoxQp(std::move(source), problem, as_span(beta), as_span(scores),
+                   {bytes, working_set, n_threads});
+}
+
+void activate(BoxQp& self, Vector<const std::int64_t> points) {
+  require_rows(as_span(points), self.n_points());
+  for (const std::int64_t p : as_span(points))
+    if (self.is_active()[p]) throw nb::value_error("a point to be activated is active already.");
+  const nb::gil_scoped_release unlocked;
+  self.activate(as_span(points));
+}
+
+nb::tuple run(BoxQp& self, std::int64_t n_rounds, std::int64_t n_steps, double tolerance) {
+  const auto report = [&] {
+    const nb::gil_scoped_release unlocked;
+    return self.run(n_rounds, n_steps, tolerance);
+  }();
+  return nb::make_tuple(report.rounds, report.steps, report.violation, report.has_stalled);
+}
+
+void look(BoxQp& self) {
+  const nb::gil_scoped_release unlocked;
+  self.look();
+}
+
+void set_scores(BoxQp& self, Vector<const double> scores) {
+  require_length("scores", scores.size(), self.n_points(), "point");
+  self.set_scores(as_span(scores));
+}
+
+void set_beta(BoxQp& self, Vector<const double> beta, Vector<const double> scores) {
+  require_length("beta", beta.size(), self.n_variables(), kVariable);
+  require_length("scores", scores.size(), self.n_points(), "point");
+  self.set_beta(as_span(beta), as_span(scores));
+}
+
+void bind_kernels(nb::module_& module) {
+  nb::class_<OwnedKernel>(module, "Kernel", nb::is_final(), "A kernel the core can compute.")
+      .def_static("linear", [] { return leaf(KernelKind::linear); })
+      .def_static("polynomial",
+                  [](double gamma, double coef0, int degree) {
+                    return leaf(KernelKind::polynomial, gamma, coef0, degree);
+                  },
+                  "gamma"_a, "coef0"_a, "degree"_a)
+      .def_static("rbf", [](double gamma) { return leaf(KernelKind::rbf, gamma); }, "gamma"_a)
+      .def_static("sigmoid",
+                  [](double gamma, double coef0) {
+                    return leaf(KernelKind::sigmoid, gamma, coef0);
+                  },
+                  "gamma"_a, "coef0"_a)
+      .def_static("cosine", [] { return leaf(KernelKind::cosine); })
+      .def_static("laplacian", [](double gamma) { return leaf(KernelKind::laplacian, gamma); },
+                  "gamma"_a)
+      .def_static("additive_chi_squared", [] { return leaf(KernelKind::additive_chi_squared); })
+      .def_static("chi_squared", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
+                  "gamma"_a)
+      .def_static("intersection", [] { return leaf(KernelKind::intersection); })
+      .def_static("wavelet", [](double scale) { return leaf(KernelKind::wavelet, 1.0 / scale); },
+                  "scale"_a)
+      .def_static("given", [] { return leaf(KernelKind::gram); },
+                  "The matrix holds the kernel values themselves.")
+      .def("__add__",
+           [](const OwnedKernel& a, const OwnedKernel& b) {
+             return joined(a, b, KernelStep::Does::add);
+           })
+      .def("__mul__",
+           [](const OwnedKernel& a, const OwnedKernel& b) {
+             return joined(a, b, KernelStep::Does::multiply);
+           })
+      .def("scaled", &scaled, "factor"_a)
+      .def_prop_ro("is_given", &is_given);
+  module.def("kernel_block", &py_block<double>, "kernel"_a, "left"_a, "right"_a,
+             "rows"_a.noconvert(), "columns"_a.noconvert(), "n_threads"_a,
+             "K(x, z) for some rows x of left and z of right, in float64.");
+  module.def("kernel_block32", &py_block<float>, "kernel"_a, "left"_a, "right"_a,
+             "rows"_a.noconvert(), "columns"_a.noconvert(), "n_threads"_a,
+             "The same in float32, as solvers use it.");
+  module.def("kernel_sums", &py_sums, "kernel"_a, "left"_a, "right"_a, "coef"_a.noconvert(),
+             "exact"_a, "n_threads"_a,
+             "The sum of coef_ic K(x_i, z_j) over the rows i of left, for each row j of right and "
+             "column c; from float64 values if exact, else from float32 ones.");
+  module.def("kernel_diagonal", &py_diagonal, "kernel"_a, "matrix"_a, "n_threads"_a,
+             "K(x_i, x_i) for each row.");
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+  bind_kernels(module);
+  nb::class_<KernelSource>(module, "KernelSource", nb::is_final(),
+                           "Where a solver has kernel values from, block by block.")
+      .def_static("of_matrix", &source_of_matrix, nb::keep_alive<0, 2>(), "kernel"_a, "matrix"_a,
+                  "n_threads"_a)
+      .def_static(
+          "of_function",
+          [](nb::callable function, std::int64_t n_points) -> std::shared_ptr<KernelSource> {
+            return std::make_shared<PythonKernelSource>(std::move(function), n_points);
+          },
+          "function"_a, "n_points"_a)
+      .def_prop_ro("n_points", &KernelSource::n_points);
+  nb::class_<BoxQp>(module, "BoxQp", nb::is_final(),
+                    "The QP of a kernel machine, by decomposition; used by one thread at a time.")
+      .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, nb::kw_only(),
+           "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+           "ridge"_a.noconvert(), "diagonal"_a.noconvert(), "group"_a.noconvert(), "keeps_sums"_a,
+           "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a, "n_threads"_a)
+      .def("activate", &activate, "points"_a.noconvert(), "Let more points take part.")
+      .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
+           "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
+           "points, and whether a round moved nothing.")
+      .def("look", &look, "Bring the scores of the points that rest up to date.")
+      .def("set_scores", &set_scores, "scores"_a.noconvert(), "Put in exact scores.")
+      .def("set_beta", &set_beta, "beta"_a.noconvert(), "scores"_a.noconvert(),
+           "Go on from another beta with the same sums.")
+      .def_prop_ro("beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },
+                   nb::rv_policy::move)
+      .def_prop_ro("scores", [](const BoxQp& self) { return copy_array<double>(self.scores()); },
+                   nb::rv_policy::move)
+      .def_prop_ro("is_active",
+                   [](const BoxQp& self) { return copy_array<std::uint8_t>(self.is_active()); },
+                   nb::rv_policy::move)
+      .def_prop_ro("n_rows_computed", &BoxQp::n_rows_computed);
+}
+
+}  // namespace hedgerow::bindings

@@ -1,0 +1,55 @@
+// Where a solver has its kernel values from: it asks for blocks of rows, whoever computes them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "hedgerow/kernel/kernel.hpp"
+
+namespace hedgerow {
+
+/// A piece of a block of kernel values: the rows [row, row + n_rows) of those asked for and the columns
+/// [column, column + n_columns); its row r begins at values + r * ld.
+struct KernelPiece {
+  std::int64_t row, n_rows;
+  std::int64_t column, n_columns;
+  const float* values;
+  std::int64_t ld;
+};
+
+/// The kernel values among n_points points.
+class KernelSource {
+ public:
+  virtual ~KernelSource() = default;
+
+  virtual std::int64_t n_points() const = 0;
+
+  /// Calls use(piece) for pieces that together are K(rows, columns); a piece is gone after the call.
+  virtual void for_pieces(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                          const std::function<void(const KernelPiece&)>& use) const = 0;
+
+  /// Whether computing a value costs little more than reading it from memory.
+  virtual bool is_cheap() const = 0;
+
+  /// Whether several threads may ask at the same time.
+  virtual bool is_threaded() const = 0;
+};
+
+/// Built-in kernels among the rows of a matrix.
+class MatrixKernelSource : public KernelSource {
+ public:
+  MatrixKernelSource(Kernel kernel, const Matrix& matrix, int n_threads)
+      : values_(std::move(kernel), matrix, matrix, n_threads) {}
+
+  std::int64_t n_points() const override { return n_rows(values_.left()); }
+  void for_pieces(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                  const std::function<void(const KernelPiece&)>& use) const override;
+  bool is_cheap() const override { return true; }
+  bool is_threaded() const override { return true; }
+
+ private:
+  KernelValues values_;
+};
+
+}  // namespace hedgerow

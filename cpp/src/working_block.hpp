@@ -1,0 +1,47 @@
+// The variables that a round solves for, and the kernel values among them.
+//
+// A variable stays where it is put until its place is needed for another, so only what is new is
+// computed. With two groups each has half of the places: pairs are taken within one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hedgerow/hot.hpp"
+#include "row_store.hpp"
+
+namespace hedgerow {
+
+class WorkingBlock {
+ public:
+  static constexpr std::int64_t kEmpty = -1;
+
+  WorkingBlock(std::int64_t n_places, bool has_two_groups);
+
+  std::int64_t n_places() const { return static_cast<std::int64_t>(slot_.size()); }
+  /// Where the places of a group begin; of group 2, where they end.
+  std::int64_t begin(std::int64_t group) const { return begins_[group]; }
+  std::int64_t slot(std::int64_t place) const { return slot_[place]; }
+  std::span<const float> kernel() const { return kernel_; }
+
+  /// Lets the wanted variables of a group in, at most half as many as it has places; each takes the
+  /// place of the one that was wanted longest ago.
+  void admit(std::int64_t group, std::span<const std::int64_t> wanted);
+
+  /// Computes the values of those let in; a slot is of the point at position slot / n_sides.
+  void compute_new(RowStore& store, std::int64_t n_sides);
+
+ private:
+  void mirror(std::span<const std::int64_t> places, int n_threads);
+
+  std::int64_t begins_[3];
+  std::vector<std::int64_t> slot_, last_wanted_;
+  std::vector<std::int64_t> place_of_;  ///< by slot
+  std::vector<std::int64_t> new_places_;
+  std::vector<float> kernel_;
+  std::vector<float> computed_;  ///< kept: fresh memory every round costs more than computing
+  std::int64_t clock_ = 0;
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,178 @@
+"""The kernel values among the points of a fit: blocks of them, sums over them, and where solvers get them.
+
+A Gram matrix is never formed. Proofs are made of float64 values computed from the data; solvers take
+float32 ones, block by block, from the core's :class:`KernelSource`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._rows import compact
+from hedgerow.errors import DataError
+
+__all__ = ["FunctionGram", "Gram", "MatrixGram"]
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+WORTH_COMPACTING = 0.35
+"""Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
+BLOCK = 512
+"""Rows that a function of Python's is asked for at a time."""
+
+
+class Gram(Protocol):
+    """The values K(x_i, x_j) among n_points points."""
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+
+    @property
+    def source(self) -> _core.KernelSource:
+        """Where a solver has float32 values from."""
+
+    @property
+    def diagonal(self) -> Vector:
+        """K(x_i, x_i)."""
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether computing a value costs little more than reading it from memory."""
+
+    def sums(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data."""
+
+    def block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return K(x_i, x_j) for some i and j, in float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixGram:
+    """A kernel the core knows, among the rows of a matrix.
+
+    Attributes
+    ----------
+    kernel : _core.Kernel
+        The kernel.
+    matrix : _core.Matrix
+        The rows; given values themselves for ``Kernel.given()``.
+    n_threads : int
+        Threads to compute with; no result depends on it.
+    """
+
+    kernel: _core.Kernel
+    matrix: _core.Matrix
+    n_threads: int = 1
+    _rows: _core.Matrix = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rows = compact(self.matrix, self.n_threads, WORTH_COMPACTING)
+        object.__setattr__(self, "_rows", self.matrix if self.kernel.is_given else rows)
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self.matrix.shape[0]
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether computing a value costs little more than reading it from memory."""
+        return True
+
+    @cached_property
+    def source(self) -> _core.KernelSource:
+        """Where a solver has float32 values from."""
+        return _core.KernelSource.of_matrix(self.kernel, self._rows, self.n_threads)
+
+    @cached_property
+    def diagonal(self) -> Vector:
+        """K(x_i, x_i)."""
+        return _core.kernel_diagonal(self.kernel, self._rows, self.n_threads)
+
+    def sums(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data."""
+        columns = np.ascontiguousarray(coef[:, None])
+        rows = self._rows
+        return _core.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)[:, 0]
+
+    def block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return K(x_i, x_j) for some i and j, in float64."""
+        points = self._rows
+        return _core.kernel_block(self.kernel, points, points, rows, columns, self.n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionGram:
+    """A kernel only Python knows.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(rows, columns)`` returns the values K(x_i, x_j) for the points of these numbers.
+    n_points : int
+        How many points there are.
+    """
+
+    function: Callable[[Indices, Indices], NDArray[Any]]
+    n_points: int
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether computing a value costs little more than reading it from memory."""
+        return False
+
+    @cached_property
+    def source(self) -> _core.KernelSource:
+        """Where a solver has values from."""
+        return _core.KernelSource.of_function(self.block, self.n_points)
+
+    @cached_property
+    def diagonal(self) -> Vector:
+        """K(x_i, x_i)."""
+        parts = [np.diagonal(self.block(some, some)) for some in self._runs(self._everyone, 32)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def sums(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i K(x_i, x_j) for every j."""
+        total = np.zeros(self.n_points)
+        for some in self._runs(np.flatnonzero(coef), BLOCK):
+            block = self.block(some, self._everyone)
+            total += np.sum(coef[some, None] * block, axis=0)
+        return total
+
+    def block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return K(x_i, x_j) for some i and j."""
+        values = np.ascontiguousarray(self.function(rows, columns), dtype=np.float64)
+        if values.shape != (len(rows), len(columns)):
+            msg = (
+                f"the kernel returned values of shape {values.shape} for {len(rows)} rows and "
+                f"{len(columns)} columns; return one value for each pair"
+            )
+            raise DataError(msg)
+        if not np.all(np.isfinite(values)):
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            msg = (
+                f"the kernel returned {values[i, j]} for the points {rows[i]} and {columns[j]}; "
+                "return finite values"
+            )
+            raise DataError(msg)
+        return values
+
+    @property
+    def _everyone(self) -> Indices:
+        return np.arange(self.n_points, dtype=np.int64)
+
+    @staticmethod
+    def _runs(points: Indices, length: int) -> Iterator[Indices]:
+        """Yield stretches of the points."""
+        for begin in range(0, len(points), length):
+            yield points[begin : begin + length]

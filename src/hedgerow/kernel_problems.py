@@ -1,0 +1,277 @@
+"""Kernel machines as frozen problems: each is a small builder of one quadratic program.
+
+Every machine's dual is a :class:`BoxProgram` in beta, whose signs are part of it: beta is y alpha. A
+machine knows that program, its own primal, and how the program's multipliers become its offset; it
+does not know how it is solved. With w = sum_i beta_i phi(x_i), a score is <w, phi(x)> + b and the
+products <w, phi(x_j)> = sum_i beta_i K(x_i, x_j) are all that is ever needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._state import record
+from hedgerow.gram import Gram
+from hedgerow.problems import Status, inner
+
+__all__ = ["BoxProgram", "KernelPoint", "KernelProblem", "KernelSolution", "filled", "one_group"]
+
+Vector = NDArray[np.float64]
+
+AT_BOUND = 1e-12
+"""A beta this near to a bound, relative to the box, counts as on it: rounding, no more."""
+ROUNDING = 1e-13
+"""A sum this far off, relative to what was summed, is what it should be."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoxProgram:
+    """A quadratic program with bounds and at most two sums.
+
+    ::
+
+        minimise   1/2 beta' (Q + diag(ridge)) beta + linear' beta    over  lower <= beta <= upper
+                   with  sum of beta over group g = sums[g]
+
+    Q_uv = K(point of u, point of v). There are n variables, or 2 n: variable v is of point v mod n.
+
+    Attributes
+    ----------
+    linear, lower, upper, ridge : ndarray
+        One value a variable; bounds may be infinite.
+    group : ndarray of uint8
+        0 or 1 for each variable.
+    sums : tuple of float
+        One a group; none for machines without an offset.
+    start : ndarray
+        A beta that meets the constraints.
+    """
+
+    linear: Vector
+    lower: Vector
+    upper: Vector
+    ridge: Vector
+    group: NDArray[np.uint8]
+    sums: tuple[float, ...]
+    start: Vector
+
+    def per_point(self, beta: Vector, n_points: int) -> Vector:
+        """Return the sum of the betas of each point."""
+        return beta if len(beta) == n_points else np.sum(beta.reshape(-1, n_points), axis=0)
+
+    def slopes(self, beta: Vector, products: Vector) -> Vector:
+        """Return minus the gradient; `products` are Q beta, one a point."""
+        tiled = np.tile(products, len(beta) // len(products))
+        return -(tiled + self.linear + self.ridge * beta)
+
+    def ends(self, beta: Vector, slopes: Vector) -> list[tuple[float, float]]:
+        """Return, of each group, the largest slope of what may rise and the least of what may fall."""
+        ends = []
+        for g in range(max(len(self.sums), 1)):
+            here = self.group == g
+            rising = np.max(slopes, initial=-np.inf, where=here & (beta < self.upper))
+            falling = np.min(slopes, initial=np.inf, where=here & (beta > self.lower))
+            ends.append((float(rising), float(falling)))
+        return ends
+
+    def violation(self, ends: list[tuple[float, float]]) -> float:
+        """Return by how much a slope of what may rise exceeds one of what may fall, at most."""
+        if not self.sums:
+            return max(ends[0][0], -ends[0][1], 0.0)
+        return max(0.0, *(rising - falling for rising, falling in ends))
+
+    def excesses(self, beta: Vector, slopes: Vector, among: NDArray[np.bool_]) -> Vector:
+        """Return by how much each variable violates the conditions beside some variables, or -inf."""
+        excess = np.full(len(beta), -np.inf)
+        for g in range(max(len(self.sums), 1)):
+            here = self.group == g
+            rises, falls = here & (beta < self.upper), here & (beta > self.lower)
+            lowest = float(np.min(slopes, initial=np.inf, where=among & falls))
+            highest = float(np.max(slopes, initial=-np.inf, where=among & rises))
+            if not self.sums:
+                lowest = highest = 0.0
+            excess = np.maximum(excess, np.where(rises, slopes - lowest, -np.inf))
+            excess = np.maximum(excess, np.where(falls, highest - slopes, -np.inf))
+        return excess
+
+    def levels(self, beta: Vector, slopes: Vector) -> tuple[float, ...]:
+        """Return the multiplier of each sum: the mean slope of free variables, or the interval's middle."""
+        levels = []
+        free = (beta > self.lower) & (beta < self.upper)
+        for g, (rising, falling) in enumerate(self.ends(beta, slopes)[: len(self.sums)]):
+            here = free & (self.group == g)
+            if here.any():
+                levels.append(float(np.mean(slopes[here])))
+            else:
+                finite = [end for end in (rising, falling) if np.isfinite(end)]
+                levels.append(float(np.mean(finite)) if finite else 0.0)
+        return tuple(levels)
+
+    def value(self, beta: Vector, products: Vector) -> float:
+        """Return the objective."""
+        own = self.per_point(beta, len(products))
+        quadratic = inner(own, products) + inner(self.ridge * beta, beta)
+        return 0.5 * quadratic + inner(self.linear, beta)
+
+    def feasible(self, beta: Vector) -> Vector:
+        """Return a beta near the given one that meets every constraint.
+
+        Values are cut to their bounds, those on one but for rounding put onto it; what a sum is off is
+        spread over the values of its group by the room they have.
+        """
+        beta = np.clip(np.nan_to_num(beta, posinf=0.0, neginf=0.0), self.lower, self.upper)
+        width = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 0.0)
+        beta = np.where(beta >= self.upper - AT_BOUND * width, self.upper, beta)
+        beta = np.where(beta <= self.lower + AT_BOUND * width, self.lower, beta)
+        for g, wanted in enumerate(self.sums):
+            here = self.group == g
+            size = float(np.sum(np.abs(beta), where=here)) + abs(wanted)
+            excess = float(np.sum(beta, where=here)) - wanted
+            if abs(excess) > ROUNDING * size:
+                beta = self._shifted(beta, here, excess)
+        return beta
+
+    def _shifted(self, beta: Vector, here: NDArray[np.bool_], excess: float) -> Vector:
+        """Return beta with its sum over a group less by `excess`, by free values alone if they can."""
+        room = np.where(excess > 0, beta - self.lower, self.upper - beta)
+        room = np.where(here, np.minimum(room, np.maximum(np.abs(beta), abs(excess))), 0.0)
+        free = np.where((beta > self.lower) & (beta < self.upper), room, 0.0)
+        share = free if np.sum(free) > 2.0 * abs(excess) else room
+        total = float(np.sum(share))
+        moved = beta - excess * share / total if total > 0 else beta
+        return np.clip(moved, self.lower, self.upper)
+
+
+def one_group(n: int) -> NDArray[np.uint8]:
+    """Return the groups of variables that all are in one."""
+    return np.zeros(n, dtype=np.uint8)
+
+
+def filled(upper: Vector, total: float) -> Vector:
+    """Return values of which about as many as it takes, evenly spaced, are at their bounds: sum `total`."""
+    n = len(upper)
+    order = np.argsort(np.arange(n) * 0.6180339887498949 % 1.0, kind="stable")
+    filled = np.cumsum(upper[order])
+    start = np.empty(n)
+    start[order] = np.clip(total - (filled - upper[order]), 0.0, upper[order])
+    return start
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPoint:
+    """A beta that meets the constraints, and what the data say of it in float64.
+
+    Attributes
+    ----------
+    beta : ndarray
+        The dual point.
+    products : ndarray
+        <w, phi(x_j)> for every point.
+    sq_norm : float
+        |w|^2.
+    levels : tuple of float
+        The multipliers of the program's sums.
+    violation : float
+        The largest violation of the optimality conditions (LIBSVM's).
+    """
+
+    beta: Vector
+    products: Vector
+    sq_norm: float
+    levels: tuple[float, ...]
+    violation: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem:
+    """What all kernel machines have.
+
+    Attributes
+    ----------
+    gram : Gram
+        The kernel values among the points.
+    is_convex : bool
+        Whether the kernel is positive semi-definite; otherwise no dual value bounds anything.
+    """
+
+    gram: Gram
+    is_convex: bool = field(default=True, kw_only=True)
+    _last: list[KernelPoint] = field(default_factory=list, init=False, repr=False)
+
+    @cached_property
+    def program(self) -> BoxProgram:
+        """The dual, as a minimisation."""
+        raise NotImplementedError
+
+    def primal(self, point: KernelPoint) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest."""
+        raise NotImplementedError
+
+    def dual(self, point: KernelPoint) -> float:
+        """Return the dual objective."""
+        return -self.program.value(point.beta, point.products)
+
+    def figures(self, point: KernelPoint) -> dict[str, float]:
+        """Return what beside w a model needs, by name; "intercept" is b."""
+        return {"intercept": point.levels[0] if point.levels else 0.0}
+
+    def point(self, beta: Vector) -> KernelPoint:
+        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
+
+        All figures come from the data in float64, whatever a solver made beta of.
+        """
+        feasible = self.program.feasible(beta)
+        if self._last and np.array_equal(self._last[0].beta, feasible):
+            return self._last[0]
+        own = self.program.per_point(feasible, self.gram.n_points)
+        products = self.gram.sums(own)
+        point = self.point_of(feasible, products)
+        self._last[:] = [point]
+        return point
+
+    def point_of(self, beta: Vector, products: Vector) -> KernelPoint:
+        """Return the point of a feasible beta whose products are at hand."""
+        program = self.program
+        slopes = program.slopes(beta, products)
+        own = program.per_point(beta, len(products))
+        return KernelPoint(
+            beta=beta,
+            products=products,
+            sq_norm=inner(own, products),
+            levels=program.levels(beta, slopes),
+            violation=program.violation(program.ends(beta, slopes)),
+        )
+
+
+@record()
+@dataclass(frozen=True, eq=False)
+class KernelSolution:
+    """What a solver of kernel problems returns.
+
+    Attributes
+    ----------
+    beta : ndarray
+        The dual point.
+    figures : dict of str to float
+        What beside w a model needs, such as its "intercept".
+    status : str
+        Why the solver stopped, in its own opinion; a certificate is the proof.
+    n_iter : int
+        Steps: pairs of variables moved.
+    solver : str
+        Its name.
+    history : tuple of (int, float)
+        (steps, violation) as it went.
+    """
+
+    beta: Vector
+    figures: dict[str, Any]
+    status: Status
+    n_iter: int
+    solver: str
+    history: tuple[tuple[int, float], ...] = ()

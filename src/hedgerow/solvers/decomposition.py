@@ -1,0 +1,280 @@
+"""Decomposition for kernel machines: large working sets on a growing set of active points.
+
+Problem: KernelProblem, any machine. A first few points are active; the core solves the program for them
+(`cpp solver/box_qp.hpp`), the others resting at a bound. A look at those that rest, their scores
+computed but not kept, tells which violate the optimality conditions; they become active, at most as
+many as there are, and it starts again from where it stands. So rows and updates run over the points that
+matter, and the first rounds, when most moves are undone later, over few.
+
+The core's scores are sums of float32 values. When they say that the tolerance is met they are computed
+again in float64 from the data; if these do not agree, the core goes on from them, its errors now only
+those of what still moves. Where that does not get there, the free variables are solved for exactly
+(`free_set.py`); if that does not help either, the status is "stalled".
+
+Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta.
+Cost: kernel values of the support vectors with all points, some times over. Memory: the budget.
+Papers: those of box_qp.hpp; Osuna, Freund, Girosi, An improved training algorithm for support vector
+machines, 1997 (growing active sets).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.errors import ParameterError
+from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem, KernelSolution
+from hedgerow.monitor import Monitor, current
+from hedgerow.problems import Status
+from hedgerow.solvers.free_set import solve_free_set
+
+__all__ = ["KernelSettings", "bytes_needed", "decompose"]
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+MEGABYTE = 1 << 20
+ALL_AT_ONCE = 20_000
+"""Points that are active from the start, if there are no more."""
+FIRST_POINTS = 2000
+"""Points that are, if there are more."""
+LOOSE = 0.05
+"""Part of the first violation that is near enough while the active points still grow."""
+FEW = 0.1
+"""Violators that are no more than this share of the active points are the last to come."""
+ROUNDS = 50
+"""Rounds between two reports."""
+SAFE = 0.9
+"""Part of the tolerance that the core is to reach, so that exact scores agree."""
+REFINEMENTS = 8
+"""Times that exact scores may disagree."""
+SAMPLE = 64
+"""Rows of exact values that are timed, where time is limited, to know how long a certificate takes."""
+RESERVE = 1.5
+"""Time kept for the certificate, in units of the estimate."""
+WORTHWHILE = 0.5
+"""A refinement that leaves more of the violation than this has stalled."""
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Stopping rule and resources.
+
+    Attributes
+    ----------
+    tol : float
+        Stop when the largest violation of the optimality conditions is at most this.
+    max_iter : int or None
+        Stop after so many steps; a step moves a pair of variables.
+    cache_bytes : int
+        What may be spent on kernel values.
+    working_set : int
+        Variables solved for at a time.
+    n_threads : int
+        Threads to compute with; no result depends on it.
+    """
+
+    tol: float = 1e-3
+    max_iter: int | None = None
+    cache_bytes: int = 2048 * MEGABYTE
+    working_set: int = 1024
+    n_threads: int = 1
+
+
+def bytes_needed(problem: KernelProblem, settings: KernelSettings) -> int:
+    """Return the least budget that a fit can do with: the values among a working set."""
+    n_variables = len(problem.program.linear)
+    block = min(settings.working_set, n_variables)
+    rows_apart = 0 if problem.gram.is_cheap else 4 * block * problem.gram.n_points
+    return 8 * block * block + rows_apart
+
+
+def check_budget(problem: KernelProblem, settings: KernelSettings) -> None:
+    """Refuse a budget that cannot hold a working set."""
+    needed = bytes_needed(problem, settings)
+    if needed > settings.cache_bytes:
+        msg = (
+            f"{settings.cache_bytes / MEGABYTE:.3g} MB are too few for the kernel values of a working set of "
+            f"{min(settings.working_set, len(problem.program.linear))} variables; allow at least "
+            f"{np.ceil(needed / MEGABYTE):.0f} MB, take a smaller working set, or train LinearSVC on a "
+            "Nystroem map"
+        )
+        raise ParameterError(msg)
+
+
+def decompose(
+    problem: KernelProblem, settings: KernelSettings, start: Vector | None = None
+) -> KernelSolution:
+    """Solve a kernel problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        What to solve.
+    settings : KernelSettings
+        When to stop.
+    start : ndarray or None
+        A beta to begin at, such as the solution of a similar problem.
+
+    Returns
+    -------
+    KernelSolution
+        The best beta found; for a certificate see ``kernel_certificates``.
+    """
+    check_budget(problem, settings)
+    run = _Run(problem, settings, start)
+    try:
+        with run.monitor.guard():
+            status = run.solve()
+    except _core.Stopped:
+        status = run.monitor.reason or "stopped"
+    if run.monitor.reason == "interrupted":
+        status = "interrupted"
+    point = problem.point(run.beta)
+    return KernelSolution(
+        beta=point.beta,
+        figures=problem.figures(point),
+        status=status,
+        n_iter=run.n_steps,
+        solver="decomposition",
+        history=tuple(run.history),
+    )
+
+
+class _Run:
+    """One run of the method, and where it stands."""
+
+    def __init__(
+        self, problem: KernelProblem, settings: KernelSettings, start: Vector | None
+    ) -> None:
+        self.problem, self.settings = problem, settings
+        self.program: BoxProgram = problem.program
+        self.monitor: Monitor = current()
+        self.n_steps = 0
+        self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
+        self.history: list[tuple[int, float]] = []
+        self.beta = self.program.feasible(self.program.start if start is None else start)
+        self.seconds_per_row = (
+            self._time_of_a_row() if math.isfinite(self.monitor.deadline) else 0.0
+        )
+
+    def _time_of_a_row(self) -> float:
+        """Return the seconds that the exact values of one point with all others take."""
+        n_points = self.problem.gram.n_points
+        coef = np.zeros(n_points)
+        coef[:: max(1, n_points // SAMPLE)] = 1.0
+        began = time.monotonic()
+        self.problem.gram.sums(coef)
+        return (time.monotonic() - began) / float(np.sum(coef))
+
+    def _keep_time_for_the_certificate(self) -> None:
+        n_support = np.count_nonzero(self.beta)
+        self.monitor.reserve(RESERVE * self.seconds_per_row * float(n_support))
+
+    def solve(self) -> Status:
+        """Run until exact scores meet the tolerance, or no more can be done."""
+        tol, point = self.settings.tol, self._first_point()
+        core = self._core_solver(point)
+        self.goal = max(tol, LOOSE * point.violation)
+        core.activate(self._first_points(point))
+        for _ in range(REFINEMENTS):
+            before = point.violation
+            if not self._grow(core):
+                return "max_iter"
+            point = self.problem.point(self.beta)
+            if point.violation <= tol:
+                return "optimal"
+            core.set_beta(point.beta, point.products)
+            if point.violation > WORTHWHILE * before:
+                break
+        best = solve_free_set(self.problem, point, tol, self.settings.n_threads)
+        self.beta = best.beta
+        return "optimal" if best.violation <= tol else "stalled"
+
+    def _first_point(self) -> KernelPoint:
+        if np.any(self.beta):
+            return self.problem.point(self.beta)
+        return self.problem.point_of(self.beta, np.zeros(self.problem.gram.n_points))
+
+    def _core_solver(self, point: KernelPoint) -> _core.BoxQp:
+        """Return the core's solver, without an active point."""
+        program, settings = self.program, self.settings
+        return _core.BoxQp(
+            self.problem.gram.source,
+            linear=program.linear,
+            lower=program.lower,
+            upper=program.upper,
+            ridge=program.ridge,
+            diagonal=self.problem.gram.diagonal,
+            group=program.group,
+            keeps_sums=bool(program.sums),
+            beta=point.beta,
+            scores=point.products,
+            n_bytes=settings.cache_bytes - bytes_needed(self.problem, settings),
+            working_set=settings.working_set,
+            n_threads=settings.n_threads,
+        )
+
+    def _first_points(self, point: KernelPoint) -> Indices:
+        """Return evenly spaced points, and those that are free."""
+        n_points, program = self.problem.gram.n_points, self.program
+        is_first = np.zeros(n_points, dtype=bool)
+        is_first[:: n_points // FIRST_POINTS if n_points > ALL_AT_ONCE else 1] = True
+        free = (point.beta > program.lower) & (point.beta < program.upper)
+        return np.flatnonzero(is_first | free.reshape(-1, n_points).any(axis=0))
+
+    def _grow(self, core: _core.BoxQp) -> bool:
+        """Solve until no point violates by more than the tolerance, in the core's scores.
+
+        Returns False if the steps are used up.
+        """
+        tol = self.settings.tol
+        while True:
+            if not self._run(core, SAFE * self.goal):
+                return False
+            violators, n_active = self._violators(core)
+            if len(violators) <= FEW * n_active and self.goal > tol:
+                self.goal = tol
+            elif len(violators) == 0:
+                return True
+            if len(violators) > n_active:
+                spread = np.linspace(0, len(violators) - 1, n_active).astype(np.int64)
+                violators = violators[spread]
+            core.activate(violators)
+
+    def _run(self, core: _core.BoxQp, tolerance: float) -> bool:
+        """Let the core solve for the active points; return False if the steps are used up."""
+        while True:
+            try:
+                _, steps, violation, stalled = core.run(
+                    ROUNDS, self.limit - self.n_steps, tolerance
+                )
+            finally:
+                self.beta = core.beta
+            self.n_steps += steps
+            self._keep_time_for_the_certificate()
+            self.history.append((self.n_steps, violation))
+            self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
+            if violation <= tolerance or stalled:
+                return True
+            self.monitor.check()
+            if self.n_steps >= self.limit:
+                return False
+
+    def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
+        """Return the resting points that violate the conditions, and how many are active."""
+        is_active = core.is_active.astype(bool)
+        n_active = int(np.count_nonzero(is_active))
+        if n_active == len(is_active):
+            return np.empty(0, dtype=np.int64), n_active
+        core.look()
+        active = np.tile(is_active, len(self.beta) // len(is_active))
+        slopes = self.program.slopes(self.beta, core.scores)
+        excess = self.program.excesses(self.beta, slopes, active)
+        violates = (excess > self.goal) & ~active
+        return np.flatnonzero(violates.reshape(-1, len(is_active)).any(axis=0)), n_active

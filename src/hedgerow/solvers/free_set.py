@@ -1,0 +1,113 @@
+"""The exact finish of a kernel machine: once the free variables are known, the rest is algebra.
+
+At the optimum a beta is at a bound, or free, and then its slope is the level of its group. With the
+others fixed the free ones solve
+
+    (Q_FF + diag(ridge)) step + levels of the groups = slopes_F        sum of step over each group = 0
+
+by a Cholesky factor in float64. Where a bound is in the way the step ends there and that variable is
+free no more; when all are where they should be, the bound variable that violates its condition most
+becomes free. For tight tolerances, where pairs would take very many steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem
+from hedgerow.problems import inner
+
+__all__ = ["solve_free_set"]
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+MOST_FREE = 4000
+"""Free variables beyond which a factorisation takes too long."""
+RIDGE = 1e-12
+"""What is added to the diagonal, relative to it, so that equal points can be told apart."""
+REGROUPINGS = 50
+
+
+def solve_free_set(
+    problem: KernelProblem, point: KernelPoint, tol: float, n_threads: int
+) -> KernelPoint:
+    """Return a point whose violation is within the tolerance, or the best that was reached."""
+    best = point
+    free = _free(problem.program, point.beta)
+    for _ in range(REGROUPINGS):
+        if best.violation <= tol or not 0 < len(free) <= MOST_FREE:
+            break
+        step = _newton_step(problem, point, free, n_threads)
+        if step is None:
+            break
+        beta, free = _advance(problem.program, point.beta, free, step)
+        point = problem.point(beta)
+        if point.violation < best.violation:
+            best = point
+        free = _with_worst(problem.program, point, free)
+    return best
+
+
+def _free(program: BoxProgram, beta: Vector) -> Indices:
+    return np.flatnonzero((beta > program.lower) & (beta < program.upper))
+
+
+def _newton_step(
+    problem: KernelProblem, point: KernelPoint, free: Indices, n_threads: int
+) -> Vector | None:
+    """Return the step of the free variables to where their slopes are level, or None if there is none."""
+    program, n_points = problem.program, problem.gram.n_points
+    slopes = program.slopes(point.beta, point.products)[free]
+    system = problem.gram.block(free % n_points, free % n_points)
+    diagonal = np.arange(len(free))
+    system[diagonal, diagonal] += program.ridge[free] + RIDGE * (1.0 + np.max(np.abs(system)))
+    if _core.cholesky(system, n_threads) >= 0:
+        return None
+    step = _core.cholesky_solve(system, slopes)
+    groups = [g for g in range(len(program.sums)) if np.any(program.group[free] == g)]
+    if not groups:
+        return step
+    sides = np.array([(program.group[free] == g).astype(np.float64) for g in groups])
+    solved = np.array([_core.cholesky_solve(system, side) for side in sides])
+    levels = np.linalg.solve(_products(sides, solved), np.sum(sides * step, axis=1))
+    step -= np.sum(levels[:, None] * solved, axis=0)
+    return step
+
+
+def _products(a: Vector, b: Vector) -> Vector:
+    """Return the dot products of rows, summed in an order that does not depend on BLAS threads."""
+    return np.array([[inner(left, right) for right in b] for left in a])
+
+
+def _advance(
+    program: BoxProgram, beta: Vector, free: Indices, step: Vector
+) -> tuple[Vector, Indices]:
+    """Return beta moved along the step as far as the bounds allow, and what is still free."""
+    room = np.where(step > 0, program.upper[free] - beta[free], beta[free] - program.lower[free])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(step != 0.0, room / np.abs(step), np.inf)
+    share = min(1.0, float(np.min(shares)))
+    moved = beta.copy()
+    moved[free] = beta[free] + share * step
+    hit = shares <= share
+    at_bound = np.where(step > 0, program.upper[free], program.lower[free])
+    moved[free[hit]] = at_bound[hit]
+    return moved, free[~hit]
+
+
+def _with_worst(program: BoxProgram, point: KernelPoint, free: Indices) -> Indices:
+    """Return the free variables, with the held ones of each group that most want to leave their bounds."""
+    slopes = program.slopes(point.beta, point.products)
+    levels = np.zeros(2)
+    levels[: len(point.levels)] = point.levels
+    wish = slopes - levels[program.group]
+    rise = np.where(point.beta < program.upper, wish, 0.0)
+    fall = np.where(point.beta > program.lower, -wish, 0.0)
+    excess = np.maximum(rise, fall)
+    excess[free] = 0.0
+    worst = np.argsort(-excess, kind="stable")[:8]
+    worst = worst[excess[worst] > 0.25 * point.violation]
+    return np.union1d(free, worst).astype(np.int64)

@@ -1,0 +1,111 @@
+"""What a certificate of a kernel machine says, whoever made the solution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hedgerow.kernel_certificates import certify_kernel
+from hedgerow.kernel_fit import fit_kernel
+from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
+from hedgerow.kernel_problems import KernelSolution
+from hedgerow.kernel_regression import NuTube, Tube
+from hedgerow.solvers.decomposition import KernelSettings
+from hedgerow.solvers.free_set import solve_free_set
+from tests.kernel_samples import blobs, gram_of, waves
+from tests.reference import kernels
+
+MACHINES = ["hinge", "squared hinge", "no intercept", "nu", "tube", "nu tube", "one class", "ball"]
+
+
+def machine(name, n=60):
+    X, z = waves(n)
+    one, gram = np.ones(n), gram_of(X)
+    y = np.where(np.sin(3 * X[:, 0]) > 0, 1.0, -1.0)
+    return {
+        "hinge": lambda: Classes(gram, y, one),
+        "squared hinge": lambda: Classes(gram, y, one, loss="squared_hinge"),
+        "no intercept": lambda: Classes(gram, y, one, has_intercept=False),
+        "nu": lambda: NuClasses(gram, y, one, 0.4),
+        "tube": lambda: Tube(gram, z, one, 0.1),
+        "nu tube": lambda: NuTube(gram, z, one, 0.3),
+        "one class": lambda: OneClass(gram, one, 0.3),
+        "ball": lambda: Ball(gram, 0.1 * one),
+    }[name]()
+
+
+def claimed(beta):
+    return KernelSolution(beta, {"intercept": 0.0}, "optimal", 1, "a guess")
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_dual_of_a_guess_exceeds_the_optimum_and_no_primal_is_below(name):
+    problem = machine(name)
+    _, best = fit_kernel(problem, KernelSettings(tol=1e-9))
+    scale = max(abs(best.primal), 1e-3)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        guess = claimed(rng.normal(size=len(problem.program.linear)) * 10 ** rng.uniform(-3, 1))
+        certificate = certify_kernel(problem, guess, 1e-3)
+        assert certificate.dual <= best.primal + 1e-6 * scale
+        assert certificate.primal >= best.dual - 1e-6 * scale
+        assert not certificate.is_certified
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_beta_is_made_to_meet_every_constraint(name):
+    program = machine(name).program
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        beta = program.feasible(rng.normal(size=len(program.linear)))
+        assert np.all((beta >= program.lower) & (beta <= program.upper))
+        for g, total in enumerate(program.sums):
+            here = beta[program.group == g]
+            assert here.sum() == pytest.approx(total, abs=1e-12 * (np.abs(here).sum() + abs(total)))
+        np.testing.assert_array_equal(program.feasible(beta), beta)
+
+
+def test_products_are_computed_from_the_data_in_float64():
+    X, y = blobs(80)
+    problem = Classes(gram_of(X.astype(np.float32)), y, np.ones(80))
+    beta = problem.program.feasible(np.random.default_rng(2).normal(size=80))
+    expected = kernels.gram("rbf", X.astype(np.float32)) @ beta
+    np.testing.assert_allclose(problem.point(beta).products, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_a_spoilt_beta_is_not_certified():
+    problem = machine("hinge")
+    solution, certificate = fit_kernel(problem, KernelSettings())
+    assert certificate.is_certified
+    spoilt = solution.beta.copy()
+    spoilt[np.flatnonzero(spoilt)[:5]] *= 0.5
+    assert not certify_kernel(problem, replace(solution, beta=spoilt), 1e-3).is_certified
+
+
+def test_the_gap_can_be_the_criterion():
+    problem = machine("tube")
+    solution, _ = fit_kernel(problem, KernelSettings(tol=1e-6))
+    certificate = certify_kernel(problem, solution, 1e-4, "relative_gap")
+    assert certificate.is_certified
+    assert certificate.criterion == "relative_gap"
+
+
+def test_what_is_not_convex_has_no_bound():
+    problem = replace(machine("hinge"), is_convex=False)
+    solution, certificate = fit_kernel(problem, KernelSettings())
+    assert solution.status == "optimal"
+    assert certificate.dual == -np.inf
+    assert not certificate.is_certified
+
+
+@pytest.mark.parametrize(
+    "name", ["hinge", "squared hinge", "no intercept", "nu", "tube", "one class"]
+)
+def test_the_free_set_finishes_to_the_last_digits(name):
+    problem = machine(name)
+    solution, _ = fit_kernel(problem, KernelSettings(tol=1e-4))
+    rough = problem.point(solution.beta)
+    assert rough.violation > 1e-11
+    assert solve_free_set(problem, rough, 1e-11, 1).violation <= 1e-11
