@@ -10,9 +10,9 @@ rows many are in the window, and Newton's method goes on as if the loss were smo
 from the residuals and need not be kept.
 
 Given: some rows to start from, in memory, and a block's problem. Kept: the plane.
-Cost: one reading of the files a pass, of which there are 2 to 10 at a tolerance of 1e-4; the square of
+Cost: one reading of the files a pass, of which there were 2 to 7 at a tolerance of 1e-4; the square of
 a row's values, for losses with kinks of the rows in the window alone. Where many rows are alike these
-are few again, steps are cut, and it took up to 30 passes.
+are few again, steps are cut, and it took up to 27 passes.
 """
 
 from __future__ import annotations
