@@ -201,13 +201,14 @@ void bind_kernels(nb::module_& module) {
       .def_static("cosine", [] { return leaf(KernelKind::cosine); })
       .def_static("laplacian", [](double gamma) { return leaf(KernelKind::laplacian, gamma); },
                   "gamma"_a)
-      .def_static("additive_chi_squared", [] { return leaf(KernelKind::additive_chi_squared); })
-      .def_static("chi_squared", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
+      .def_static("additive_chi2", [] { return leaf(KernelKind::additive_chi_squared); })
+      .def_static("chi2", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
                   "gamma"_a)
-      .def_static("intersection", [] { return leaf(KernelKind::intersection); })
-      .def_static("wavelet", [](double scale) { return leaf(KernelKind::wavelet, 1.0 / scale); },
-                  "scale"_a)
-      .def_static("given", [] { return leaf(KernelKind::gram); },
+      .def_static("histogram_intersection", [] { return leaf(KernelKind::intersection); })
+      .def_static("wavelet",
+                  [](double dilation) { return leaf(KernelKind::wavelet, 1.0 / dilation); },
+                  "dilation"_a)
+      .def_static("precomputed", [] { return leaf(KernelKind::gram); },
                   "The matrix holds the kernel values themselves.")
       .def("__add__",
            [](const OwnedKernel& a, const OwnedKernel& b) {

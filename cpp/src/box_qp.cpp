@@ -151,7 +151,7 @@ bool BoxQp::solve_block(double tolerance, std::int64_t n_steps, Report& report) 
     if (beta[p] < upper[p]) no_rise[p] = 0.0;
     if (beta[p] > lower[p]) no_fall[p] = 0.0;
   }
-  PairSteps steps{block_->kernel().data(), n, diagonal.data(), ridge.data(), slopes.data(),
+  PairSteps steps{block_->kernel(), block_->ld(), diagonal.data(), ridge.data(), slopes.data(),
                   beta.data(), lower.data(), upper.data(), no_rise.data(), no_fall.data(),
                   {block_->begin(1), block_->begin(2)}, tolerance,
                   std::min(n_steps, kStepsPerPlace * n), 0, 0.0};

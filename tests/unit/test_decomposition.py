@@ -136,7 +136,7 @@ def test_given_values_give_the_same_machine():
     X, y = blobs(200)
     gram = gram_of(X)
     everyone = np.arange(200)
-    given = MatrixGram(_core.Kernel.given(), matrix_of(gram.block(everyone, everyone)))
+    given = MatrixGram(_core.Kernel.precomputed(), matrix_of(gram.block(everyone, everyone)))
     c = np.ones(200)
     _, a = fitted(Classes(given, y, c), tol=1e-7)
     _, b = fitted(Classes(gram, y, c), tol=1e-7)
