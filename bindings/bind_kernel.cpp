@@ -173,11 +173,6 @@ void look(BoxQp& self) {
   self.look();
 }
 
-void set_scores(BoxQp& self, Vector<const double> scores) {
-  require_length("scores", scores.size(), self.n_points(), "point");
-  self.set_scores(as_span(scores));
-}
-
 void set_beta(BoxQp& self, Vector<const double> beta, Vector<const double> scores) {
   require_length("beta", beta.size(), self.n_variables(), kVariable);
   require_length("scores", scores.size(), self.n_points(), "point");
@@ -201,13 +196,14 @@ void bind_kernels(nb::module_& module) {
       .def_static("cosine", [] { return leaf(KernelKind::cosine); })
       .def_static("laplacian", [](double gamma) { return leaf(KernelKind::laplacian, gamma); },
                   "gamma"_a)
-      .def_static("additive_chi_squared", [] { return leaf(KernelKind::additive_chi_squared); })
-      .def_static("chi_squared", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
+      .def_static("additive_chi2", [] { return leaf(KernelKind::additive_chi_squared); })
+      .def_static("chi2", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
                   "gamma"_a)
-      .def_static("intersection", [] { return leaf(KernelKind::intersection); })
-      .def_static("wavelet", [](double scale) { return leaf(KernelKind::wavelet, 1.0 / scale); },
-                  "scale"_a)
-      .def_static("given", [] { return leaf(KernelKind::gram); },
+      .def_static("histogram_intersection", [] { return leaf(KernelKind::intersection); })
+      .def_static("wavelet",
+                  [](double dilation) { return leaf(KernelKind::wavelet, 1.0 / dilation); },
+                  "dilation"_a)
+      .def_static("precomputed", [] { return leaf(KernelKind::gram); },
                   "The matrix holds the kernel values themselves.")
       .def("__add__",
            [](const OwnedKernel& a, const OwnedKernel& b) {
@@ -259,7 +255,6 @@ void bind_kernel(nb::module_& module) {
            "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
            "points, and whether a round moved nothing.")
       .def("look", &look, "Bring the scores of the points that rest up to date.")
-      .def("set_scores", &set_scores, "scores"_a.noconvert(), "Put in exact scores.")
       .def("set_beta", &set_beta, "beta"_a.noconvert(), "scores"_a.noconvert(),
            "Go on from another beta with the same sums.")
       .def_prop_ro("beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },
@@ -268,8 +263,7 @@ void bind_kernel(nb::module_& module) {
                    nb::rv_policy::move)
       .def_prop_ro("is_active",
                    [](const BoxQp& self) { return copy_array<std::uint8_t>(self.is_active()); },
-                   nb::rv_policy::move)
-      .def_prop_ro("n_rows_computed", &BoxQp::n_rows_computed);
+                   nb::rv_policy::move);
 }
 
 }  // namespace hedgerow::bindings

@@ -15,9 +15,9 @@ KERNELS = {
     "sigmoid": _core.Kernel.sigmoid(0.3, -0.2),
     "cosine": _core.Kernel.cosine(),
     "laplacian": _core.Kernel.laplacian(0.4),
-    "additive_chi_squared": _core.Kernel.additive_chi_squared(),
-    "chi_squared": _core.Kernel.chi_squared(0.6),
-    "intersection": _core.Kernel.intersection(),
+    "additive_chi_squared": _core.Kernel.additive_chi2(),
+    "chi_squared": _core.Kernel.chi2(0.6),
+    "intersection": _core.Kernel.histogram_intersection(),
     "wavelet": _core.Kernel.wavelet(2.0),
 }
 """The kernels of tests.reference.kernels, with the same parameters."""

@@ -49,22 +49,16 @@ BoxQp::BoxQp(std::shared_ptr<const KernelSource> source, const Problem& problem,
       options_(options),
       beta_(copied(beta)),
       scores_(copied(scores)),
-      seen_(static_cast<std::size_t>(n_points_), 0.0),
       is_active_(static_cast<std::size_t>(n_points_), 0),
       store_(std::make_unique<RowStore>(*source_, options.bytes, options.n_threads)) {
   const bool has_two_groups =
       std::any_of(group_.begin(), group_.end(), [](std::uint8_t g) { return g != 0; });
   const std::int64_t n_places = std::min(options.working_set, n_variables());
   block_ = std::make_unique<WorkingBlock>(n_places, has_two_groups);
-  for (std::int64_t v = 0; v < n_variables(); ++v) seen_[v % n_points_] += beta_[v];
+  seen_ = per_point(beta_);
 }
 
 BoxQp::~BoxQp() = default;
-
-double BoxQp::n_rows_computed() const {
-  return static_cast<double>(store_->n_computed()) * RowStore::kBlock /
-         static_cast<double>(std::max<std::int64_t>(n_points_, 1));
-}
 
 void BoxQp::activate(std::span<const std::int64_t> points) {
   for (const std::int64_t p : points) {
@@ -151,7 +145,7 @@ bool BoxQp::solve_block(double tolerance, std::int64_t n_steps, Report& report) 
     if (beta[p] < upper[p]) no_rise[p] = 0.0;
     if (beta[p] > lower[p]) no_fall[p] = 0.0;
   }
-  PairSteps steps{block_->kernel().data(), n, diagonal.data(), ridge.data(), slopes.data(),
+  PairSteps steps{block_->kernel(), block_->ld(), diagonal.data(), ridge.data(), slopes.data(),
                   beta.data(), lower.data(), upper.data(), no_rise.data(), no_fall.data(),
                   {block_->begin(1), block_->begin(2)}, tolerance,
                   std::min(n_steps, kStepsPerPlace * n), 0, 0.0};
@@ -216,10 +210,15 @@ std::vector<double> BoxQp::scores() const {
   return scores;
 }
 
+/// The sum of the betas of each point.
+std::vector<double> BoxQp::per_point(std::span<const double> beta) const {
+  std::vector<double> sums(static_cast<std::size_t>(n_points_), 0.0);
+  for (std::int64_t v = 0; v < n_variables(); ++v) sums[v % n_points_] += beta[v];
+  return sums;
+}
+
 void BoxQp::look() {
-  std::vector<double> now(static_cast<std::size_t>(n_points_), 0.0);
-  const std::vector<double> all = beta();
-  for (std::int64_t v = 0; v < n_variables(); ++v) now[v % n_points_] += all[v];
+  std::vector<double> now = per_point(beta());
   std::vector<std::int64_t> moved, resting;
   std::vector<double> moves;
   for (std::int64_t p = 0; p < n_points_; ++p) {
@@ -248,20 +247,14 @@ void BoxQp::look() {
   seen_ = std::move(now);
 }
 
-void BoxQp::set_scores(std::span<const double> scores) {
-  scores_.assign(scores.begin(), scores.end());
-  for (std::size_t p = 0; p < active_.score.size(); ++p)
-    active_.score[p] = scores[store_->point(static_cast<std::int64_t>(p))];
-  std::fill(seen_.begin(), seen_.end(), 0.0);
-  const std::vector<double> all = beta();
-  for (std::int64_t v = 0; v < n_variables(); ++v) seen_[v % n_points_] += all[v];
-}
-
 void BoxQp::set_beta(std::span<const double> beta, std::span<const double> scores) {
   beta_.assign(beta.begin(), beta.end());
+  scores_.assign(scores.begin(), scores.end());
   for (std::size_t slot = 0; slot < active_.beta.size(); ++slot)
     active_.beta[slot] = beta[active_.variable[slot]];
-  set_scores(scores);
+  for (std::size_t p = 0; p < active_.score.size(); ++p)
+    active_.score[p] = scores[store_->point(static_cast<std::int64_t>(p))];
+  seen_ = per_point(beta);
 }
 
 }  // namespace hedgerow

@@ -86,7 +86,6 @@ std::vector<std::vector<std::int64_t>> RowStore::make_room(std::span<const std::
       ++n_missing;
     }
   }
-  n_computed_ += n_missing;
   if (store_.n_free() < n_missing) evict(n_missing);
   for (std::size_t b = 0; b < blocks_.size(); ++b)
     for (const std::int64_t i : missing[b])

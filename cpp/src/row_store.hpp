@@ -39,7 +39,6 @@ class RowStore {
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::int64_t point(std::int64_t position) const { return points_[position]; }
   int n_threads() const { return n_threads_; }
-  std::int64_t n_computed() const { return n_computed_; }
 
   /// Adds points; their positions follow those of the points before.
   void append(std::span<const std::int64_t> points);
@@ -84,7 +83,7 @@ class RowStore {
   std::vector<Block> blocks_;
   std::vector<std::vector<float*>> pieces_;  ///< by row, then block; null if not kept
   std::vector<std::int64_t> last_used_;      ///< by row; 0 if nothing of it is kept
-  std::int64_t clock_ = 0, n_computed_ = 0;
+  std::int64_t clock_ = 0;
 };
 
 }  // namespace hedgerow

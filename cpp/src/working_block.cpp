@@ -14,7 +14,7 @@ WorkingBlock::WorkingBlock(std::int64_t n_places, bool has_two_groups) {
   begins_[2] = n;
   slot_.assign(static_cast<std::size_t>(n), kEmpty);
   last_wanted_.assign(static_cast<std::size_t>(n), 0);
-  kernel_.assign(static_cast<std::size_t>(n * n), 0.0f);
+  kernel_.assign(static_cast<std::size_t>(n * ld()), 0.0f);
 }
 
 void WorkingBlock::admit(std::int64_t group, std::span<const std::int64_t> wanted) {
@@ -60,7 +60,7 @@ void WorkingBlock::compute_new(RowStore& store, std::int64_t n_sides) {
   store.block(rows, columns, computed_.data(), n);
   for (std::size_t k = 0; k < rows.size(); ++k)
     std::copy_n(computed_.data() + static_cast<std::int64_t>(k) * n, n,
-                kernel_.data() + new_places_[k] * n);
+                kernel_.data() + new_places_[k] * ld());
   mirror(new_places_, store.n_threads());
   new_places_.clear();
 }
@@ -73,7 +73,7 @@ void WorkingBlock::mirror(std::span<const std::int64_t> places, int n_threads) {
     const std::int64_t first = task * kRows, last = std::min(first + kRows, n);
     for (std::size_t k = 0; k < places.size(); ++k) {
       const float* row = computed_.data() + static_cast<std::int64_t>(k) * n;
-      for (std::int64_t i = first; i < last; ++i) kernel_[i * n + places[k]] = row[i];
+      for (std::int64_t i = first; i < last; ++i) kernel_[i * ld() + places[k]] = row[i];
     }
   });
 }

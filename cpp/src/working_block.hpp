@@ -23,7 +23,9 @@ class WorkingBlock {
   /// Where the places of a group begin; of group 2, where they end.
   std::int64_t begin(std::int64_t group) const { return begins_[group]; }
   std::int64_t slot(std::int64_t place) const { return slot_[place]; }
-  std::span<const float> kernel() const { return kernel_; }
+  /// The values among the variables; row p begins at p * ld().
+  const float* kernel() const { return kernel_.data(); }
+  std::int64_t ld() const { return n_places() + kPadding; }
 
   /// Lets the wanted variables of a group in, at most half as many as it has places; each takes the
   /// place of the one that was wanted longest ago.
@@ -33,6 +35,9 @@ class WorkingBlock {
   void compute_new(RowStore& store, std::int64_t n_sides);
 
  private:
+  /// Rows a power of two apart would fight for the same few places in the cache.
+  static constexpr std::int64_t kPadding = 16;
+
   void mirror(std::span<const std::int64_t> places, int n_threads);
 
   std::int64_t begins_[3];

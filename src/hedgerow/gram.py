@@ -6,9 +6,10 @@ float32 ones, block by block, from the core's :class:`KernelSource`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add, mul
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from hedgerow import _core
 from hedgerow._rows import compact
 from hedgerow.errors import DataError
 
-__all__ = ["FunctionGram", "Gram", "MatrixGram"]
+__all__ = ["Form", "FunctionGram", "Gram", "MatrixGram", "core_kernel"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -27,6 +28,36 @@ WORTH_COMPACTING = 0.35
 """Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
 BLOCK = 512
 """Rows that a function of Python's is asked for at a time."""
+
+
+class Form(Protocol):
+    """A kernel as a name, its numbers, and the kernels that it is made of."""
+
+    @property
+    def name(self) -> str:
+        """The formula, or "sum", "product" or "scaled"."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Its numbers."""
+
+    @property
+    def parts(self) -> Sequence[Form]:
+        """What a sum, a product or a scaled kernel is made of."""
+
+
+def core_kernel(form: Form) -> _core.Kernel:
+    """Return the core's kernel of a form."""
+    parts = [core_kernel(part) for part in form.parts]
+    if form.name in ("sum", "product"):
+        return reduce(add if form.name == "sum" else mul, parts)
+    if form.name == "scaled":
+        return parts[0].scaled(form.parameters["factor"])
+    numbers = dict(form.parameters)
+    if "degree" in numbers:
+        numbers["degree"] = int(numbers["degree"])
+    make: Callable[..., _core.Kernel] = getattr(_core.Kernel, form.name)
+    return make(**numbers)
 
 
 class Gram(Protocol):
@@ -64,7 +95,7 @@ class MatrixGram:
     kernel : _core.Kernel
         The kernel.
     matrix : _core.Matrix
-        The rows; given values themselves for ``Kernel.given()``.
+        The rows; given values themselves for ``Kernel.precomputed()``.
     n_threads : int
         Threads to compute with; no result depends on it.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 from hedgerow import _core
 from hedgerow._rows import matrix_of
 from hedgerow.errors import DataError
-from hedgerow.gram import FunctionGram, MatrixGram
+from hedgerow.gram import FunctionGram, MatrixGram, core_kernel
 from tests.kernel_samples import KERNELS, gram_of
 from tests.reference import kernels
 
@@ -83,6 +85,23 @@ def test_kernels_are_added_multiplied_and_scaled():
     np.testing.assert_allclose(rounded, (a + 0.5 * b) * c, rtol=ROUNDED)
 
 
+@dataclass(frozen=True)
+class Form:
+    name: str
+    parameters: dict = field(default_factory=dict)
+    parts: tuple = ()
+
+
+def test_a_form_becomes_the_kernel_it_describes():
+    X = table(20, 6)
+    cubic = Form("polynomial", {"gamma": 0.5, "coef0": 1.5, "degree": 3.0})
+    half = Form("scaled", {"factor": 0.5}, (Form("rbf", {"gamma": 0.7}),))
+    waves = Form("wavelet", {"dilation": 2.0})
+    form = Form("product", parts=(Form("sum", parts=(cubic, half)), waves))
+    a, b, c = (kernels.gram(name, X) for name in ("polynomial", "rbf", "wavelet"))
+    np.testing.assert_allclose(whole(core_kernel(form), X, X), (a + 0.5 * b) * c, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_diagonal_is_that_of_the_whole(name):
     X = table(50, 8)
@@ -133,14 +152,14 @@ def test_rows_that_are_mostly_zeros_are_summed_as_sparse_ones():
 
 def test_given_values_are_taken_as_they_are():
     K = kernels.gram("rbf", table(30, 4))
-    gram = MatrixGram(_core.Kernel.given(), matrix_of(K))
+    gram = MatrixGram(_core.Kernel.precomputed(), matrix_of(K))
     np.testing.assert_array_equal(gram.block(everyone(K), everyone(K)), K)
     np.testing.assert_array_equal(gram.diagonal, np.diagonal(K))
 
 
 def test_given_values_that_are_not_square_are_refused():
     with pytest.raises(ValueError, match="a column for each row"):
-        MatrixGram(_core.Kernel.given(), matrix_of(np.ones((4, 3)))).diagonal  # noqa: B018
+        MatrixGram(_core.Kernel.precomputed(), matrix_of(np.ones((4, 3)))).diagonal  # noqa: B018
 
 
 def test_rows_that_do_not_exist_are_refused():

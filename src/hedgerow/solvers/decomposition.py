@@ -51,6 +51,8 @@ ROUNDS = 50
 """Rounds between two reports."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
+PATIENCE = 200
+"""Reports without a lower violation after which a run has stalled."""
 REFINEMENTS = 8
 """Times that exact scores may disagree."""
 SAMPLE = 64
@@ -248,8 +250,9 @@ class _Run:
             core.activate(violators)
 
     def _run(self, core: _core.BoxQp, tolerance: float) -> bool:
-        """Let the core solve for the active points; return False if the steps are used up."""
-        while True:
+        """Let the core solve for the active points, or stall; return False if the steps are used up."""
+        lowest, n_waited = np.inf, 0
+        while n_waited < PATIENCE:
             try:
                 _, steps, violation, stalled = core.run(
                     ROUNDS, self.limit - self.n_steps, tolerance
@@ -265,6 +268,9 @@ class _Run:
             self.monitor.check()
             if self.n_steps >= self.limit:
                 return False
+            n_waited = 0 if violation < lowest else n_waited + 1
+            lowest = min(lowest, violation)
+        return True
 
     def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
         """Return the resting points that violate the conditions, and how many are active."""

@@ -11,7 +11,7 @@
 // half of those before; solves for these by pairs (or one by one if there are no sums to keep) on
 // their own block of values; and brings the scores (Q beta) of all active points up to date with the
 // rows of what has moved. Rows are kept as the budget allows. Scores are float64, made of float32 rows:
-// set_scores() puts exact ones in their place, from which it goes on.
+// set_beta() puts exact ones in their place, from which it goes on.
 //
 // Given: a kernel source and the vectors. Returned: beta, scores. Cost: a round costs as much as the
 // rows that moved times the active points. Papers: Joachims, Making large-scale SVM learning
@@ -77,10 +77,7 @@ class BoxQp {
   /// Brings the scores of the resting points up to date.
   void look();
 
-  /// Puts in exact scores of the beta there is.
-  void set_scores(std::span<const double> scores);
-
-  /// The same for another beta, within the bounds and with the same sums; resting points keep theirs.
+  /// Goes on from another beta, within the bounds and with the same sums, whose exact scores are given.
   void set_beta(std::span<const double> beta, std::span<const double> scores);
 
   std::vector<double> beta() const;
@@ -88,8 +85,6 @@ class BoxQp {
   std::span<const std::uint8_t> is_active() const { return is_active_; }
   std::int64_t n_points() const { return n_points_; }
   std::int64_t n_variables() const { return static_cast<std::int64_t>(beta_.size()); }
-  /// Values that were computed to be kept or used by rows, in whole rows of all points.
-  double n_rows_computed() const;
 
  private:
   /// The variables of active points, those of one point side by side.
@@ -108,6 +103,7 @@ class BoxQp {
   void refill_block();
   bool solve_block(double tolerance, std::int64_t n_steps, Report& report);
   bool take_over(std::span<const double> beta);
+  std::vector<double> per_point(std::span<const double> beta) const;
 
   std::shared_ptr<const KernelSource> source_;
   std::int64_t n_points_, n_sides_;
