@@ -102,7 +102,7 @@ static void products_agree(const HotLoops& all) {
                               loops.strip_rows;
   const std::int64_t breadth = (40 + loops.strip_cols - 1) / loops.strip_cols * loops.strip_cols;
   std::vector<T> packed_rows(height * 37), packed_cols(breadth * 37), tile(height * kLd, T{0});
-  const auto& dense = std::get<DenseRows<double>>(sample.formats()[1]);
+  const auto dense = std::get<DenseRows<double>>(sample.formats()[1]);
   const PanelLoops<DenseRows<double>, T>& pack = all;
   pack.pack_strips(dense, rows.data(), loops.scatter_rows, 0, 37, loops.strip_rows,
                    packed_rows.data());
@@ -111,7 +111,7 @@ static void products_agree(const HotLoops& all) {
                       {packed_rows.data(), packed_cols.data(), height, breadth, 37}, tile.data(),
                       kLd);
   using Sparse = SparseRows<double, std::int32_t>;
-  const auto& sparse = std::get<Sparse>(sample.formats()[4]);
+  const auto sparse = std::get<Sparse>(sample.formats()[4]);
   std::vector<std::int32_t> slots(37, 0);
   std::vector<T> panel(38 * loops.scatter_rows), other(loops.scatter_rows * kLd);
   static_cast<const PanelLoops<Sparse, T>&>(all).scatter(sparse, rows.data(), loops.scatter_rows,
