@@ -138,12 +138,19 @@ def test_every_public_estimator_can_be_described(
     assert found["parameters"] == {kind.__name__: {}}
 
 
+def test_a_kernel_is_no_model(hedgerow, tmp_path: Path) -> None:
+    save(package.RBF(gamma=0.5), tmp_path / "k.hedge")
+    outcome = hedgerow("describe", tmp_path / "k.hedge")
+    assert outcome.code != 0
+    assert "holds a RBF, which is no model" in outcome.err
+
+
 def test_every_public_estimator_is_among_those_described() -> None:
     public = [getattr(package, name) for name in package.__all__]
     estimators = {
         value.__name__
         for value in public
-        if isinstance(value, type) and issubclass(value, BaseEstimator)
+        if isinstance(value, type) and issubclass(value, BaseEstimator) and hasattr(value, "fit")
     }
     assert estimators == {kind.__name__ for kind in ESTIMATORS}
 

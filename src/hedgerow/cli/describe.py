@@ -8,6 +8,7 @@ import rich_click as click
 
 from hedgerow.cli.help import help_page
 from hedgerow.cli.options import format_option, json_option, load_option, target_option
+from hedgerow.errors import ParameterError
 
 __all__ = ["describe"]
 
@@ -72,7 +73,13 @@ def _describe_model(path: str, top: int, as_json: bool) -> None:
     from hedgerow.cli.model_summary import summarize
     from hedgerow.persist import load
 
-    summary = summarize(load(path), top)
+    model = load(path)
+    if not hasattr(model, "fit"):
+        kind = type(model).__name__
+        raise ParameterError(
+            f"{path} holds a {kind}, which is no model; load it in Python to see it"
+        )
+    summary = summarize(model, top)
     facts = file_facts(path)
     if as_json:
         from dataclasses import asdict
