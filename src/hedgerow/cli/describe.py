@@ -8,7 +8,6 @@ import rich_click as click
 
 from hedgerow.cli.help import help_page
 from hedgerow.cli.options import format_option, json_option, load_option, target_option
-from hedgerow.errors import ParameterError
 
 __all__ = ["describe"]
 
@@ -71,6 +70,7 @@ def describe(
 def _describe_model(path: str, top: int, as_json: bool) -> None:
     from hedgerow.cli.model_facts import file_facts
     from hedgerow.cli.model_summary import summarize
+    from hedgerow.errors import ParameterError
     from hedgerow.persist import load
 
     model = load(path)
