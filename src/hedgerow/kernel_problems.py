@@ -8,8 +8,8 @@ products <w, phi(x_j)> = sum_i beta_i K(x_i, x_j) are all that is ever needed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -188,7 +188,7 @@ class KernelPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelProblem:
+class KernelProblem(ABC):
     """What all kernel machines have.
 
     Attributes
@@ -203,14 +203,14 @@ class KernelProblem:
     is_convex: bool = field(default=True, kw_only=True)
     _last: list[KernelPoint] = field(default_factory=list, init=False, repr=False)
 
-    @cached_property
+    @property
+    @abstractmethod
     def program(self) -> BoxProgram:
         """The dual, as a minimisation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def primal(self, point: KernelPoint) -> float:
         """Return the primal objective at the point's w and the best guess of the rest."""
-        raise NotImplementedError
 
     def dual(self, point: KernelPoint) -> float:
         """Return the dual objective."""

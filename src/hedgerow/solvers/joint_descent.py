@@ -71,13 +71,12 @@ class _JointDescent:
         self.live = list(range(len(progresses)))
         self.marks = np.array([FIRST_MARK * problem.unit for problem in problems])
         self.burst = FIRST_BURST
-        self.rho = max(map(weight_of_intercept, problems))
         self.core = _core.JointDescent(
             first.problem.matrix,
             np.array([problem.y * problem.weight for problem in problems]),
             loss=first.problem.loss.name,
             target=float(first.problem.target[0]),
-            rho=self.rho,
+            rho=max(map(weight_of_intercept, problems)),
             free_intercept=first.problem.intercept == "free",
             shrinking=first.option("shrinking"),
             seed=first.settings.seed,
