@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         NotCertifiedWarning,
         NotSeparableError,
         ParameterError,
+        ScaleWarning,
         StoppedError,
         UnavailableError,
     )
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     )
     from hedgerow.monitor import Event, watch
     from hedgerow.persist import checkpoint, load, save
+    from hedgerow.persist.libsvm_model import read_libsvm_model, write_libsvm_model
     from hedgerow.problems import HardMarginProblem, LinearProblem, Overlap
     from hedgerow.resampling import (
         BootstrapResult,
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
         bootstrap_error,
     )
     from hedgerow.solvers import Settings, Solution, solve
+    from hedgerow.svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
     from hedgerow.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
 
 _HOMES = {
@@ -114,6 +117,7 @@ _HOMES = {
         "NotCertifiedWarning",
         "NotSeparableError",
         "ParameterError",
+        "ScaleWarning",
         "StoppedError",
         "UnavailableError",
     ],
@@ -162,6 +166,7 @@ _HOMES = {
     ],
     "monitor": ["Event", "watch"],
     "persist": ["checkpoint", "load", "save"],
+    "persist.libsvm_model": ["read_libsvm_model", "write_libsvm_model"],
     "problems": ["HardMarginProblem", "LinearProblem", "Overlap"],
     "resampling": [
         "BootstrapResult",
@@ -171,6 +176,7 @@ _HOMES = {
         "bootstrap_error",
     ],
     "solvers": ["Settings", "Solution", "solve"],
+    "svm": ["SVC", "SVDD", "SVR", "NuSVC", "NuSVR", "OneClassSVM"],
     "thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
 }
 _MODULES = ("kernels", "testing", "theory")

@@ -119,6 +119,8 @@ class Certificate:
     def __str__(self) -> str:
         if self.primal == np.inf and np.isfinite(self.dual):
             return f"Not certified: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
+        if self.dual == -np.inf and np.isfinite(self.primal):
+            return f"Not certified: the kernel is not positive semi-definite, so nothing bounds the objective from below; it is {self.primal:.6g}, and the largest KKT violation is {self.kkt_violation:.1e} (status: {self.status!r})."
         if not np.isfinite(self.primal) or not np.isfinite(self.dual):
             return f"Not certified: the figures are not finite (solver status: {self.status!r})."
         gap = max(self.relative_gap, 0.0)

@@ -24,6 +24,7 @@ __all__ = [
     "NotCertifiedWarning",
     "NotSeparableError",
     "ParameterError",
+    "ScaleWarning",
     "StoppedError",
     "UnavailableError",
     "warn_user",
@@ -109,6 +110,10 @@ class NotCertifiedWarning(ConvergenceWarning):
 
 class EdgeOfGridWarning(UserWarning):
     """The best of the values tried is the first or the last: a better one may lie beyond."""
+
+
+class ScaleWarning(UserWarning):
+    """Features differ so much in scale that a kernel hardly sees some of them."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

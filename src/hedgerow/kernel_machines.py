@@ -19,7 +19,7 @@ from hedgerow.kernel_problems import (
 )
 from hedgerow.problems import inner
 
-__all__ = ["Ball", "Classes", "NuClasses", "OneClass"]
+__all__ = ["Ball", "Classes", "Loss", "NuClasses", "OneClass"]
 
 Vector = NDArray[np.float64]
 Loss = Literal["hinge", "squared_hinge"]
@@ -116,18 +116,21 @@ class NuClasses(KernelProblem):
         c_i, the weight of each point.
     nu : float
         Above 0 and at most twice the share of the lighter class.
+    sides : str
+        What to call the two classes in a message.
     """
 
     y: Vector
     weight: Vector
     nu: float
+    sides: str = "these classes"
 
     def __post_init__(self) -> None:
         total, positive = np.sum(self.weight), np.sum(self.weight[self.y > 0])
         largest = 2.0 * min(positive, total - positive) / total
         if self.nu > largest * (1.0 + 1e-12):
             msg = (
-                f"nu={self.nu} is infeasible for these classes, of which the lighter one has "
+                f"nu={self.nu} is infeasible for {self.sides}, of which the lighter one has "
                 f"{100 * largest / 2:.3g} % of the weight; use nu of at most {largest:.6g}"
             )
             raise ParameterError(msg)
@@ -267,16 +270,19 @@ class Ball(KernelProblem):
         return -2.0 * self.program.value(point.beta, point.products)
 
     def figures(self, point: KernelPoint) -> dict[str, float]:
-        """Return the program's multiplier and the squared radius, at least 0."""
-        level = point.levels[0]
-        return {"intercept": level, "sq_radius": max(0.0, point.sq_norm + 2.0 * level)}
+        """Return the squared radius, that of a hard ball reaching its farthest point, and R^2 - |a|^2, halved."""
+        sq_radius = max(0.0, point.sq_norm + 2.0 * point.levels[0])
+        if np.all(self.weight >= 1.0):
+            sq_radius = float(np.max(self._sq_distances(point)))
+        return {"intercept": 0.5 * (sq_radius - point.sq_norm), "sq_radius": sq_radius}
 
     def primal(self, point: KernelPoint) -> float:
-        """Return the primal objective at a and R^2; a hard ball reaches its farthest point."""
-        sq_distances = self.gram.diagonal - 2.0 * point.products + point.sq_norm
+        """Return the primal objective at a and R^2."""
         sq_radius = self.figures(point)["sq_radius"]
-        beyond = np.maximum(0.0, sq_distances - sq_radius)
+        beyond = np.maximum(0.0, self._sq_distances(point) - sq_radius)
         outside = beyond > 0.0
-        if np.any(np.isinf(self.weight[outside])):
-            return float(np.max(sq_distances))
         return sq_radius + float(np.sum(self.weight[outside] * beyond[outside]))
+
+    def _sq_distances(self, point: KernelPoint) -> Vector:
+        """Return the squared distance of every point from the centre."""
+        return self.gram.diagonal - 2.0 * point.products + point.sq_norm

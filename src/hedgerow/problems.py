@@ -5,10 +5,10 @@ A problem knows its data, its scaling and its dual; it does not know how it is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,15 @@ __all__ = [
     "blocks",
     "inner",
     "relative_gap",
+    "worst_status",
 ]
 
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
 Status = Literal[
-    "optimal", "approximate", "max_iter", "stalled", "interrupted", "time_limit", "stopped"
+    "optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted"
 ]
+"""How a fit can end, the worst last."""
 
 MEETING = 1e-9
 """A distance, relative to the size of the rows, at which two points count as the same."""
@@ -47,6 +49,11 @@ CARRIES = 2.0
 """How many times what is too much some alphas must be, to be scaled down alone for the rest."""
 FAINT = 1e-6
 """A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
+
+
+def worst_status(statuses: Iterable[Status]) -> Status:
+    """Return how several fits ended together."""
+    return max(statuses, key=get_args(Status).index)
 
 
 def inner(a: Vector, b: Vector) -> float:

@@ -25,7 +25,7 @@ from hedgerow import (
     save,
 )
 from hedgerow.linear._c_path import chosen
-from hedgerow.linear._scaling import Scaling
+from hedgerow.scaling import Scaling
 
 CANCER = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(CANCER[0]), CANCER[1]

@@ -16,8 +16,8 @@ from hedgerow._engine import side_by_side
 from hedgerow._parameters import is_whole
 from hedgerow._rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.errors import ParameterError
-from hedgerow.linear._scaling import Scaling
 from hedgerow.problems import LinearProblem, relative_gap
+from hedgerow.scaling import Scaling
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_paths
 from hedgerow.solvers.together import in_groups, is_swept

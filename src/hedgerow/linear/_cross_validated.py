@@ -20,9 +20,9 @@ from hedgerow._state.rules import AttributeRule, numbers
 from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
 from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
-from hedgerow.linear._scaling import SCALES, Scaling
 from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem
+from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers import Settings
 
 __all__ = ["CV_RULES", "FITTED_BY_FOLDS", "CrossValidatedMachine"]

@@ -42,7 +42,7 @@ from hedgerow.linear._classes import used_part, uses_most_rows
 from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
-from hedgerow.problems import LinearProblem
+from hedgerow.problems import LinearProblem, worst_status
 from hedgerow.solvers import SOLVERS, Settings, Solution
 from hedgerow.solvers.together import in_groups, is_swept, solve_together
 
@@ -61,9 +61,6 @@ _log = logging.getLogger("hedgerow")
 
 FEWEST_TOGETHER = 4
 """Problems from which there are two groups of several that can share passes over the data."""
-
-_BY_RANK = ("optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted")
-"""How a fit can end, the worst last."""
 
 COMMON_RULES: Mapping[str, Rule] = {
     "tol": real_number(0, open_low=True),
@@ -220,7 +217,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         self._keep_planes(problems, solutions)
         self.certificate_ = worst(tuple(certificate for _, certificate in results))
         self.n_iter_ = max(solution.n_iter for solution in solutions)
-        self.status_ = max((solution.status for solution in solutions), key=_BY_RANK.index)
+        self.status_ = worst_status(solution.status for solution in solutions)
         self.solver_ = "+".join(sorted({solution.solver for solution in solutions} - {"constant"}))
         if self.verbose:
             _log.info("%s by %s in %d iterations", self.certificate_, self.solver_, self.n_iter_)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
+from hedgerow._calibrated_scores import CalibratedScores
 from hedgerow._parameters import one_of, real_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
@@ -26,7 +27,6 @@ from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate, on_bounds
 from hedgerow.crammer_singer import CrammerSingerProblem, planes_of
 from hedgerow.errors import ParameterError
-from hedgerow.linear._calibrated_scores import CalibratedScores
 from hedgerow.linear._classes import (
     Split,
     each_label,

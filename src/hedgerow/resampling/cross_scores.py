@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._fingerprint import fingerprint
@@ -141,8 +142,14 @@ class _Fold:
         model, data = clone(self.learner), self.data
         weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[rows]}
         self._refuse_missing_class(data.y[rows])
-        model.fit(take_rows(data.X, rows), data.y[rows], **weight)
-        return self.ask(model, take_rows(data.X, left_out)), getattr(model, "status_", "")
+        model.fit(self._of(rows, rows), data.y[rows], **weight)
+        return self.ask(model, self._of(left_out, rows)), getattr(model, "status_", "")
+
+    def _of(self, rows: NDArray[np.int64], fitted_on: NDArray[np.int64]) -> Any:
+        """Return some rows; of a table of values of pairs, their values with those fitted on."""
+        taken = take_rows(self.data.X, rows)
+        is_table = get_tags(self.learner).input_tags.pairwise
+        return taken[:, fitted_on] if is_table else taken
 
     def _refuse_missing_class(self, labels: NDArray[Any]) -> None:
         present = np.isin(self.data.classes, labels)

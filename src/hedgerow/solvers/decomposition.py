@@ -77,6 +77,8 @@ class KernelSettings:
         What may be spent on kernel values.
     working_set : int
         Variables solved for at a time.
+    shrinking : bool
+        Whether points rest until they are needed.
     n_threads : int
         Threads to compute with; no result depends on it.
     """
@@ -85,6 +87,7 @@ class KernelSettings:
     max_iter: int | None = None
     cache_bytes: int = 2048 * MEGABYTE
     working_set: int = 1024
+    shrinking: bool = True
     n_threads: int = 1
 
 
@@ -226,7 +229,8 @@ class _Run:
         """Return evenly spaced points, and those that are free."""
         n_points, program = self.problem.gram.n_points, self.program
         is_first = np.zeros(n_points, dtype=bool)
-        is_first[:: n_points // FIRST_POINTS if n_points > ALL_AT_ONCE else 1] = True
+        rests = self.settings.shrinking and n_points > ALL_AT_ONCE
+        is_first[:: n_points // FIRST_POINTS if rests else 1] = True
         free = (point.beta > program.lower) & (point.beta < program.upper)
         return np.flatnonzero(is_first | free.reshape(-1, n_points).any(axis=0))
 

@@ -1,10 +1,11 @@
-"""Probabilities of a linear classifier, learnt from the scores of its folds."""
+"""Probabilities of a machine, learnt from the scores of its folds."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ _N_FOLDS = 5
 
 def _gives_probabilities(model: Any) -> bool:
     """Say whether the model was asked for probabilities."""
-    if model.calibrate is None:
+    if model._calibration is None:
         msg = (
             f"this {type(model).__name__} gives no probabilities; make it with calibrate='sigmoid'"
         )
@@ -39,6 +40,9 @@ def _gives_probabilities(model: Any) -> bool:
 class CalibratedScores(ABC):
     """A classifier that gives probabilities if its parameter ``calibrate`` names a method."""
 
+    _in_folds: ClassVar[Mapping[str, Any]] = {"calibrate": None, "max_time": None, "verbose": 0}
+    """Parameters of the machines that scores are taken from, other than those of the machine itself."""
+
     calibrate: str | None
     random_state: Any
     n_jobs: int | None
@@ -46,6 +50,11 @@ class CalibratedScores(ABC):
     classes_: NDArray[Any]
     probability_maps_: tuple[ScoreMap, ...]
     status_: str
+
+    @property
+    def _calibration(self) -> str | None:
+        """The method, or None."""
+        return self.calibrate
 
     @abstractmethod
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -76,7 +85,7 @@ class CalibratedScores(ABC):
 
     def _folds(self, y: Any, sample_weight: Any, n_rows: int) -> list[Split]:
         """Return the folds to take scores from; none if there are to be no probabilities."""
-        if self.calibrate is None:
+        if self._calibration is None:
             return []
         classes, codes = check_labels(y, n_rows)
         weights = check_weights(sample_weight, n_rows)
@@ -92,18 +101,19 @@ class CalibratedScores(ABC):
         Class weights are the machine's alone: probabilities are those of the rows as they come.
         """
         vars(self).pop("probability_maps_", None)
-        if self.calibrate is None:
+        method = self._calibration
+        if method is None:
             return
         rows, _ = read_rows(X)
         classes, codes = check_labels(y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
-        same = {"calibrate": None, "max_time": None, "verbose": 0}
-        machine = clone(self).set_params(**same, random_state=check_seed(self.random_state))
+        seed = check_seed(self.random_state)
+        machine = clone(self).set_params(**self._in_folds, random_state=seed)
         data = ScoredData(rows, classes[codes], classes, weights)
         found = cross_scores(machine.set_callbacks(), data, folds, n_jobs=self.n_jobs)
         left_out = found.rows
         self.probability_maps_ = fit_maps(
-            found.scores, codes[left_out], len(classes), weights[left_out], self.calibrate
+            found.scores, codes[left_out], len(classes), weights[left_out], method
         )
         self._tell_of_folds(found.statuses)
         self.status_ = found.status(self.status_)

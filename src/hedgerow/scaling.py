@@ -1,4 +1,4 @@
-"""Columns brought to one scale, and the scale folded back into a plane."""
+"""Columns brought to one scale, and the scale folded back into a plane or kept by a model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow._rows import Rows
+from hedgerow._state import record
+from hedgerow._state.rules import numbers
 
 __all__ = ["SCALES", "Scaling"]
 
@@ -18,6 +20,7 @@ SCALES = ("standard", "minmax", None)
 """Names of the scalings there are."""
 
 
+@record(shift=numbers("features"), factor=numbers("features", low=0.0, open_low=True))
 @dataclass(frozen=True, eq=False)
 class Scaling:
     """x becomes (x - shift) * factor, column by column; sparse rows are not shifted.

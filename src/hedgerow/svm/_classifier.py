@@ -1,0 +1,236 @@
+"""What kernel machines for classes share: classes as binary problems, scores, labels, probabilities."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from hedgerow._calibrated_scores import CalibratedScores
+from hedgerow._parameters import Rule, any_of, one_of, true_or_false
+from hedgerow._state.rules import (
+    AttributeRule,
+    instance_of,
+    labels,
+    numbers,
+    optional,
+    several,
+    whole_numbers,
+)
+from hedgerow._targets import (
+    labels_from_scores,
+    pairs_of_classes,
+    scores_from_pairs,
+)
+from hedgerow._validation import (
+    TrainingData,
+    check_classification_data,
+    check_weights,
+    class_factors,
+)
+from hedgerow.calibrators import METHODS, ScoreMap
+from hedgerow.certificates import Certificate
+from hedgerow.errors import ParameterError
+from hedgerow.gram import Gram
+from hedgerow.kernel_problems import KernelProblem
+from hedgerow.monitor import monitored_fit
+from hedgerow.svm._coefficients import Coefficients, Found, of_pairs, of_planes
+from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part, Result
+
+__all__ = ["CLASSIFIER_RULES", "FITTED_CLASSIFIER_RULES", "KernelClassifier"]
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+CLASSIFIER_RULES: Mapping[str, Rule] = {
+    **COMMON_RULES,
+    "probability": any_of(one_of("deprecated"), true_or_false),
+    "decision_function_shape": one_of("ovr", "ovo"),
+    "break_ties": true_or_false,
+    "calibrate": one_of(None, *METHODS),
+}
+"""Rules of the parameters that machines for classes have."""
+
+FITTED_CLASSIFIER_RULES: Mapping[str, AttributeRule] = {
+    "classes_": labels("classes"),
+    **FITTED_RULES,
+    "n_support_": whole_numbers("classes"),
+    "class_weight_": numbers("classes", low=0.0),
+    "n_iter_": whole_numbers("problems"),
+    "certificates_": several(tuple, "problems", instance_of(Certificate)),
+    "probability_maps_": optional(several(tuple, "maps", instance_of(ScoreMap))),
+}
+"""Rules of the fitted attributes that machines for classes have."""
+
+
+class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
+    """A kernel machine for classes, of which each plane is a binary problem."""
+
+    _in_folds: ClassVar[Mapping[str, Any]] = {
+        **CalibratedScores._in_folds,
+        "probability": "deprecated",
+        "decision_function_shape": "ovr",
+        "warm_start": False,
+    }
+
+    class_weight: Mapping[Any, float] | str | None
+    probability: bool | str
+    decision_function_shape: str
+    break_ties: bool
+    multi_class: str
+
+    classes_: NDArray[Any]
+    class_weight_: Vector
+    certificates_: tuple[Certificate, ...]
+    n_iter_: Indices
+
+    @monitored_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine and certify it.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows; with ``kernel="precomputed"`` the kernel of each with each.
+        y : array of shape (n_samples,)
+            The classes.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows; a weight of 2 is the same as giving the row twice.
+
+        Returns
+        -------
+        self
+            A NotCertifiedWarning says so if a violation above ``tol`` remains.
+        """
+        self._check()
+        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
+        folds = self._folds(y, sample_weight, len(data.y))
+        space, parts = self._space(data), self._parts(data)
+        with self._time_beside(folds):
+            results = self._solve(space, parts)
+        self._keep(data, parts, results)
+        weights = check_weights(sample_weight, len(data.y))
+        self.class_weight_ = class_factors(self.class_weight, data.classes, data.y, weights)
+        self._learn_probabilities(X, y, sample_weight, folds)
+        return self
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores of each row.
+
+        Of two classes: shape (n,), above 0 for the second. Else one a class, shape (n, n_classes): with
+        ``multi_class="ovo"`` its number of votes, and less than 1/3 that grows with the sum of its
+        scores against the others; or, with ``decision_function_shape="ovo"``, one a pair of classes,
+        (0, 1), (0, 2), ..., (1, 2), ..., above 0 for the first.
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        if self.multi_class == "ovo" and self.decision_function_shape == "ovr":
+            return self._class_scores(scores)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row: the class with the largest probability, if there are any, or score."""
+        if hasattr(self, "probability_maps_"):
+            return self._most_probable(X)
+        return labels_from_scores(self._class_scores(self._scores(X)), self.classes_)
+
+    @abstractmethod
+    def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
+        """Return what makes the problem of two classes, +1 and -1."""
+
+    def _plane(self, part: Part, result: Result) -> Found:
+        """Return the plane that a solution is."""
+        solution, _ = result
+        return Found(part.points, solution.beta, float(solution.figures["intercept"]))
+
+    def _class_scores(self, scores: Vector) -> Vector:
+        """Return one score a class, or one for two classes, from those of the planes."""
+        if self.multi_class == "ovo" and len(self.classes_) > 2:
+            return scores_from_pairs(-scores, len(self.classes_))
+        return scores
+
+    def _check(self) -> None:
+        super()._check()
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
+            raise ParameterError(msg)
+
+    @property
+    def _calibration(self) -> str | None:
+        """The map of scores to probabilities; scikit-learn's ``probability=True`` means a sigmoid."""
+        return "sigmoid" if self.calibrate is None and self.probability is True else self.calibrate
+
+    def _parts(self, data: TrainingData) -> list[Part]:
+        """Return the problem of each plane."""
+        classes = data.classes.tolist()
+        if self.multi_class == "ovo" or len(classes) == 2:
+            parts = [
+                self._part(
+                    data,
+                    np.isin(data.y, (i, j)),
+                    j,
+                    f"the classes {classes[i]!r} and {classes[j]!r}",
+                )
+                for i, j in pairs_of_classes(len(classes))
+            ]
+        else:
+            everyone = np.ones(len(data.y), dtype=bool)
+            parts = [
+                self._part(data, everyone, k, f"class {label!r} and the rest")
+                for k, label in enumerate(classes)
+            ]
+        starts = self._starts(data)
+        if starts is None:
+            return parts
+        return [
+            replace(part, start=start[part.points])
+            for part, start in zip(parts, starts, strict=True)
+        ]
+
+    def _part(
+        self, data: TrainingData, takes_part: NDArray[np.bool_], positive: int, sides: str
+    ) -> Part:
+        """Return the problem of one class against the others among some rows."""
+        points = np.flatnonzero(takes_part & (data.sample_weight > 0))
+        y = np.where(data.y[points] == positive, 1.0, -1.0)
+        return Part(points, self._binary(y, data.sample_weight[points], sides))
+
+    def _starts(self, data: TrainingData) -> Vector | None:
+        """Return where each problem begins: at the coefficients of the fit before, if it is to.
+
+        Rows are the same by position; there may be more of them now.
+        """
+        if not (self.warm_start and hasattr(self, "dual_coef_")):
+            return None
+        if not np.array_equal(self.classes_, data.classes) or self.shape_fit_[0] > len(data.y):
+            return None
+        coef = self._coefficients()
+        planes = coef.planes()
+        starts = np.zeros((len(planes), len(data.y)))
+        starts[:, self.support_] = -planes if coef.is_of_pairs else planes
+        return starts
+
+    def _keep(self, data: TrainingData, parts: list[Part], results: list[Result]) -> None:
+        """Set the fitted attributes."""
+        found = [self._plane(*pair) for pair in zip(parts, results, strict=True)]
+        n_classes = len(data.classes)
+        laid_out = of_pairs if self.multi_class == "ovo" else of_planes
+        support, coef = laid_out(found, data.y, n_classes)
+        self._keep_support(data, support, coef)
+        sign = -1.0 if coef.is_of_pairs else 1.0
+        self.intercept_ = np.array([sign * one.intercept for one in found])
+        self.classes_ = data.classes
+        self.certificates_ = tuple(certificate for _, certificate in results)
+        self.n_iter_ = np.array([solution.n_iter for solution, _ in results], dtype=np.int64)
+        self._keep_report(results)
+
+    def _coefficients(self) -> Coefficients:
+        """Return the coefficients with their layout."""
+        is_of_pairs = self.multi_class == "ovo" and len(self.classes_) > 2
+        return Coefficients(self.dual_coef_, self.n_support_, is_of_pairs)

@@ -1,0 +1,297 @@
+"""What all kernel machines share: from problems over rows to certified fitted attributes and scores."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._parameters import (
+    Rule,
+    any_of,
+    check_parameters,
+    one_of,
+    real_number,
+    short_text,
+    true_or_false,
+    whole_number,
+)
+from hedgerow._rows import Rows
+from hedgerow._state.rules import (
+    AttributeRule,
+    instance_of,
+    numbers,
+    optional,
+    rows,
+    whole_numbers,
+)
+from hedgerow._validation import WeightedRows, check_prediction_rows
+from hedgerow.certificates import Certificate, worst
+from hedgerow.errors import DataError, NotCertifiedWarning, UnavailableError, warn_user
+from hedgerow.gram import Gram
+from hedgerow.kernel_fit import fit_kernel
+from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.kernels import (
+    Kernel,
+    Linear,
+    Precomputed,
+    as_kernel,
+    finite_number,
+    gamma_rule,
+    kernel_rule,
+)
+from hedgerow.monitor import CallbackSupport
+from hedgerow.problems import worst_status
+from hedgerow.scaling import SCALES, Scaling
+from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings
+from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._scale_check import warn_of_scales
+from hedgerow.svm._scores import Scorer, scorer_of
+from hedgerow.svm._space import KernelSpace, compiled
+
+__all__ = ["COMMON_RULES", "FITTED_RULES", "KernelMachine", "Part", "Result"]
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Result: TypeAlias = tuple[KernelSolution, Certificate]
+
+_log = logging.getLogger("hedgerow")
+
+COMMON_RULES: Mapping[str, Rule] = {
+    "kernel": kernel_rule,
+    "degree": whole_number(0),
+    "gamma": gamma_rule,
+    "coef0": finite_number,
+    "shrinking": true_or_false,
+    "tol": real_number(0, open_low=True),
+    "cache_size": real_number(0, open_low=True),
+    "verbose": whole_number(0),
+    "max_iter": any_of(one_of(-1), whole_number(1)),
+    "scale": one_of(*SCALES),
+    "warm_start": true_or_false,
+}
+"""Rules of the parameters that every kernel machine has."""
+
+FITTED_RULES: Mapping[str, AttributeRule] = {
+    "kernel_": instance_of(Kernel),
+    "scaling_": optional(instance_of(Scaling, features=lambda scaling: len(scaling.shift))),
+    "support_": whole_numbers("support"),
+    "support_vectors_": rows("vectors", "features"),
+    "dual_coef_": numbers("lines", "support"),
+    "intercept_": numbers("planes"),
+    "certificate_": instance_of(Certificate),
+    "status_": short_text,
+    "shape_fit_": whole_numbers("dimensions"),
+}
+"""Rules of the fitted attributes that every kernel machine has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A problem over some of the rows.
+
+    Attributes
+    ----------
+    points : ndarray of int64
+        The rows that take part.
+    problem : callable
+        Makes the problem of the kernel values among them.
+    start : ndarray or None
+        A beta to begin at.
+    """
+
+    points: Indices
+    problem: Callable[[Gram], KernelProblem]
+    start: Vector | None = None
+
+
+class KernelMachine(CallbackSupport, BaseEstimator):
+    """A machine whose fit solves kernel problems, one a plane, and certifies each.
+
+    A class of its own gives the parameters and, in ``fit``, the problems.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]]
+
+    kernel: Any
+    degree: int
+    gamma: float | str
+    coef0: float
+    shrinking: bool
+    tol: float
+    cache_size: float
+    verbose: int
+    max_iter: int
+    scale: str | None
+    warm_start: bool
+    n_jobs: int | None
+
+    kernel_: Kernel
+    scaling_: Scaling
+    support_: Indices
+    support_vectors_: Rows
+    dual_coef_: Vector
+    intercept_: Vector
+    n_support_: Indices
+    certificate_: Certificate
+    status_: str
+    shape_fit_: Indices
+
+    @property
+    def fit_status_(self) -> int:
+        """0 if the tolerance was met, else 1."""
+        return 0 if self.status_ == "optimal" else 1
+
+    @property
+    def coef_(self) -> Vector:
+        """The normal vectors, a line a plane; with the linear kernel only."""
+        if not isinstance(self._kernel_as_given(), Linear):
+            msg = "coef_ is only available when using a linear kernel"
+            raise UnavailableError(msg)
+        if self.scale is not None:
+            msg = f"coef_ is not available with scale={self.scale!r}: it would be of scaled features; take LinearSVC"
+            raise UnavailableError(msg)
+        coef = self._coefficients().planes() @ self.support_vectors_
+        return np.asarray(coef, dtype=np.float64)
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be."""
+        check_parameters(self, self._rules)
+
+    def _kernel_as_given(self) -> Kernel:
+        return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+
+    def _space(self, data: WeightedRows) -> KernelSpace:
+        """Bring the rows to scale and give the kernel its numbers, both kept as attributes."""
+        kernel, X = self._kernel_as_given(), data.X
+        used = data.sample_weight > 0
+        self._refuse_table(kernel, X)
+        if hasattr(self, "scaling_"):
+            del self.scaling_
+        if self.scale is not None:
+            self.scaling_ = Scaling.of(X, data.sample_weight, self.scale)
+            X = self.scaling_.apply(X)
+        self.kernel_ = kernel.resolved(X if used.all() else X[used])
+        core = compiled(self.kernel_)
+        if self.scale is None and core is not None and not core.is_given:
+            warn_of_scales(X, getattr(self, "feature_names_in_", None))
+        self.shape_fit_ = np.array(data.X.shape, dtype=np.int64)
+        return KernelSpace(self.kernel_, X)
+
+    def _refuse_table(self, kernel: Kernel, X: Rows) -> None:
+        """Refuse what cannot be done with a table of given values."""
+        if not isinstance(kernel, Precomputed):
+            return
+        if X.shape[0] != X.shape[1]:
+            msg = (
+                f"Precomputed matrix must be a square matrix: X has shape {X.shape}; give the kernel of each "
+                "training row with each"
+            )
+            raise DataError(msg)
+        if self.scale is not None:
+            msg = f"scale={self.scale!r} has no features to work on with kernel='precomputed'; leave it out"
+            raise DataError(msg)
+
+    def _settings(self, n_side_by_side: int) -> KernelSettings:
+        return KernelSettings(
+            tol=float(self.tol),
+            max_iter=None if self.max_iter == -1 else int(self.max_iter),
+            cache_bytes=int(self.cache_size * MEGABYTE) // n_side_by_side,
+            shrinking=bool(self.shrinking),
+            n_threads=check_n_threads(self.n_jobs),
+        )
+
+    def _solve(self, space: KernelSpace, parts: Sequence[Part]) -> list[Result]:
+        """Solve and certify every problem; several run side by side."""
+        n_threads = check_n_threads(self.n_jobs)
+        n_side_by_side = min(len(parts), n_threads)
+        settings = self._settings(n_side_by_side)
+        if n_side_by_side > 1:
+            settings = replace(settings, n_threads=1)
+        task = partial(_fit_part, space=space, settings=settings)
+        return list(side_by_side(task, parts, n_threads))
+
+    def _keep_support(self, data: WeightedRows, support: Indices, coef: Coefficients) -> None:
+        """Set the support vectors and their coefficients."""
+        self.support_ = support
+        is_table = isinstance(self.kernel_, Precomputed)
+        self.support_vectors_ = data.X[support[:0] if is_table else support]
+        self.dual_coef_ = coef.values
+        self.n_support_ = coef.n_support
+
+    def _keep_report(self, results: Sequence[Result]) -> None:
+        """Set how the solver fared, and warn if a certificate is missing."""
+        self.certificate_ = worst(tuple(certificate for _, certificate in results))
+        self.status_ = worst_status(solution.status for solution, _ in results)
+        if self.verbose:
+            n_steps = sum(solution.n_iter for solution, _ in results)
+            _log.info("%s by decomposition in %d steps", self.certificate_, n_steps)
+        if not self.certificate_.is_certified and not self._is_expected:
+            more = "max_time" if self.status_ == "time_limit" else "max_iter"
+            advice = f"raise {more} or tol, lower C, or scale the features"
+            warn_user(f"{self.certificate_} To get there, {advice}.", NotCertifiedWarning)
+
+    @property
+    def _is_expected(self) -> bool:
+        """Whether nobody needs to be told that there is no certificate.
+
+        Who stopped the fit by hand or by a callback knows; and a kernel that is not positive
+        semi-definite can have none.
+        """
+        if self.status_ in ("interrupted", "stopped"):
+            return True
+        return not self.kernel_.is_positive_semidefinite and self.status_ == "optimal"
+
+    def _coefficients(self) -> Coefficients:
+        """Return the coefficients with their layout."""
+        return Coefficients(self.dual_coef_, self.n_support_, is_of_pairs=False)
+
+    def _scores(self, X: Any) -> Vector:
+        """Return <w, phi(x)> + b for every row and plane."""
+        rows, _ = check_prediction_rows(self, X)
+        if hasattr(self, "scaling_"):
+            rows = self.scaling_.apply(rows)
+        return self._scorer()(rows, check_n_threads(self.n_jobs)) + self.intercept_
+
+    def _scorer(self) -> Scorer:
+        """Return what makes the sums of kernel values, made ready once for the fitted attributes."""
+        made_of = (self.kernel_, self.support_vectors_, self.dual_coef_)
+        kept = vars(self).get("_kept_scorer")
+        if kept is None or any(old is not new for old, new in zip(kept[0], made_of, strict=True)):
+            vectors = self.support_vectors_
+            if hasattr(self, "scaling_") and vectors.shape[0]:
+                vectors = self.scaling_.apply(vectors)
+            made = self.kernel_, self.support_, vectors, self.n_features_in_, self._coefficients()
+            kept = self._kept_scorer = made_of, scorer_of(*made)
+        return kept[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made anew when it is needed."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_kept_scorer", None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not callable(self.kernel) or isinstance(self.kernel, Kernel)
+        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(
+            self.kernel, Precomputed
+        )
+        return tags
+
+
+def _fit_part(part: Part, space: KernelSpace, settings: KernelSettings) -> Result:
+    """Solve and certify the problem of some rows."""
+    gram = space.gram(part.points, settings.n_threads)
+    problem = part.problem(gram)
+    if not space.kernel.is_positive_semidefinite:
+        problem = replace(problem, is_convex=False)
+    return fit_kernel(problem, settings, part.start)

@@ -1,0 +1,94 @@
+"""What kernel machines without targets share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+
+from hedgerow._parameters import whole_number
+from hedgerow._state.rules import AttributeRule, whole_numbers
+from hedgerow._validation import WeightedRows, check_rows
+from hedgerow.gram import Gram
+from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.monitor import monitored_fit
+from hedgerow.svm._coefficients import Found, of_planes
+from hedgerow.svm._machine import FITTED_RULES, KernelMachine, Part
+
+__all__ = ["FITTED_OUTLIER_RULES", "KernelOutlierMachine"]
+
+Vector = NDArray[np.float64]
+
+FITTED_OUTLIER_RULES: Mapping[str, AttributeRule] = {
+    **FITTED_RULES,
+    "n_support_": whole_numbers("planes"),
+    "n_iter_": whole_number(0),
+}
+"""Rules of the fitted attributes that these machines have."""
+
+
+class KernelOutlierMachine(OutlierMixin, KernelMachine):
+    """A kernel machine that tells rows like those it has seen from others."""
+
+    n_iter_: int
+
+    @monitored_fit
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Fit the machine and certify it.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows; with ``kernel="precomputed"`` the kernel of each with each.
+        y : None
+            Not used; there for scikit-learn's sake.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows; a weight of 2 is the same as giving the row twice.
+
+        Returns
+        -------
+        self
+            A NotCertifiedWarning says so if a violation above ``tol`` remains.
+        """
+        self._check()
+        data = check_rows(self, X, sample_weight)
+        space, part = self._space(data), self._part(data)
+        results = self._solve(space, [part])
+        self._keep(data, part, results[0][0])
+        self.n_iter_ = results[0][0].n_iter
+        self._keep_report(results)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return -1 for each outlier, and +1 for each other row."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores of each row: negative for outliers."""
+
+    @abstractmethod
+    def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
+        """Return what makes the problem of rows of these weights."""
+
+    def _part(self, data: WeightedRows) -> Part:
+        """Return the problem of the rows with weight, begun at the fit before if it is to."""
+        points = np.flatnonzero(data.sample_weight > 0)
+        surface = self._surface(data.sample_weight[points])
+        n_rows = len(data.sample_weight)
+        if not (self.warm_start and hasattr(self, "dual_coef_")) or self.shape_fit_[0] > n_rows:
+            return Part(points, surface)
+        before = np.zeros(n_rows)
+        before[self.support_] = self.dual_coef_[0]
+        return Part(points, surface, before[points])
+
+    def _keep(self, data: WeightedRows, part: Part, solution: KernelSolution) -> None:
+        """Set the support vectors."""
+        found = Found(part.points, solution.beta, float(solution.figures["intercept"]))
+        one_class = np.zeros(len(data.sample_weight), dtype=np.int64)
+        self._keep_support(data, *of_planes([found], one_class, 1))
+        self.intercept_ = np.array([found.intercept])

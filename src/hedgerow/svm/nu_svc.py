@@ -1,0 +1,126 @@
+"""The support vector classifier whose share of margin errors is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._parameters import one_of, real_number
+from hedgerow._state import stateful
+from hedgerow.gram import Gram
+from hedgerow.kernel_machines import NuClasses
+from hedgerow.kernel_problems import KernelProblem
+from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
+from hedgerow.svm._coefficients import Found
+from hedgerow.svm._machine import Part, Result
+
+__all__ = ["NuSVC"]
+
+Vector = NDArray[np.float64]
+
+_RULES = {
+    **CLASSIFIER_RULES,
+    "nu": real_number(0, 1, open_low=True),
+    "multi_class": one_of("ovo", "ovr"),
+}
+
+
+@stateful(_RULES, **FITTED_CLASSIFIER_RULES)
+class NuSVC(KernelClassifier):
+    r"""Support vector classifier whose parameter bounds the shares of margin errors and support vectors.
+
+    For each binary problem it minimises, with W the sum of the weights s_i,
+
+    .. math:: \tfrac12 |w|^2 + \sum_i s_i \max(0, \rho - y_i (\langle w, \phi(x_i) \rangle + b)) - \nu W \rho
+
+    over w, b and rho, and divides w and b by rho, which makes it an :class:`SVC` of a C that is found
+    along. At most a share nu of the rows has a functional margin below 1, and at least that share are
+    support vectors.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share; at most twice that of the smaller class, else the fit is refused.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, \
+max_iter, decision_function_shape, break_ties, random_state, multi_class, scale, calibrate, warm_start, \
+n_jobs, max_time
+        As in :class:`SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_, scaling_, \
+class_weight_, certificate_, certificates_, probability_maps_, n_iter_, status_, fit_status_, shape_fit_, \
+n_features_in_, feature_names_in_
+        As in :class:`SVC`; certificates are of the problem above, before the division by rho.
+
+    Examples
+    --------
+    >>> from hedgerow import NuSVC
+    >>> X, y = [[-1, -1], [-2, -1], [1, 1], [2, 1]], [1, 1, 2, 2]
+    >>> NuSVC(gamma="auto").fit(X, y).predict([[-0.8, -1]])
+    array([1])
+    """
+
+    _rules = _RULES
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 2000,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        multi_class: str = "ovo",
+        scale: str | None = None,
+        calibrate: str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.scale = scale
+        self.calibrate = calibrate
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+
+    def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
+        """Return what makes the problem of two classes."""
+        return partial(NuClasses, y=y, weight=weight, nu=float(self.nu), sides=sides)
+
+    def _plane(self, part: Part, result: Result) -> Found:
+        """Return the plane of a solution with functional margin 1."""
+        solution, _ = result
+        rho = float(solution.figures["rho"])
+        rho = rho if rho > 0.0 else 1.0  # the classes meet: there is no plane to scale
+        return Found(part.points, solution.beta / rho, float(solution.figures["intercept"]) / rho)

@@ -1,0 +1,208 @@
+"""The support vector classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._state import stateful
+from hedgerow.gram import Gram
+from hedgerow.kernel_machines import Classes, Loss
+from hedgerow.kernel_problems import KernelProblem
+from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
+
+__all__ = ["SVC"]
+
+Vector = NDArray[np.float64]
+
+_RULES = {
+    **CLASSIFIER_RULES,
+    "C": real_number(0, open_low=True, or_infinite=True),
+    "loss": one_of("hinge", "squared_hinge"),
+    "multi_class": one_of("ovo", "ovr"),
+    "fit_intercept": true_or_false,
+}
+
+
+@stateful(_RULES, **FITTED_CLASSIFIER_RULES)
+class SVC(KernelClassifier):
+    r"""Support vector classifier with a kernel, whose fit ends with a certificate.
+
+    For each binary problem it minimises
+
+    .. math:: \tfrac12 |w|^2 + C \sum_i s_i \max(0, 1 - y_i (\langle w, \phi(x_i) \rangle + b))
+
+    where :math:`\langle \phi(x), \phi(z) \rangle` is the kernel and s_i the weight of row i. More than
+    two classes are handled in pairs, or one against the rest.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
+        margin.
+    kernel : str, Kernel, callable or object with ``rows(X, indices)``, default="rbf"
+        A name of ``hedgerow.kernels.KERNELS``, an object such as ``RBF(sigma=2.0)`` or
+        ``0.5 * RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed".
+    degree : int, default=3
+        Of ``kernel="poly"``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of the kernels that have one: "scale" is 1 / (n_features * variance of X), "auto" is
+        1 / n_features.
+    coef0 : float, default=0.0
+        Of ``kernel="poly"`` and ``"sigmoid"``.
+    shrinking : bool, default=True
+        Whether points rest until they are needed, which changes the time a fit takes and no more.
+    probability : bool, default="deprecated"
+        As in scikit-learn: True is the same as ``calibrate="sigmoid"``.
+    tol : float, default=1e-3
+        Stop when the largest violation of the optimality conditions is at most this, and certify that
+        it is.
+    cache_size : float, default=2000
+        Megabytes for kernel values; what does not fit is computed again when it is needed.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+    verbose : int, default=0
+        If positive, the certificate goes to the ``hedgerow`` logger.
+    max_iter : int, default=-1
+        Most steps of the solver, each of which moves a pair of coefficients; -1 for no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether pairs of classes give a score a class, or their own.
+    break_ties : bool, default=False
+        Taken for scikit-learn's sake: ties of votes are always broken by scores, so that ``predict`` is
+        the class of the largest ``decision_function``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds the folds of ``calibrate``.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The loss of the functional margin.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One against one, a plane for each pair of classes, or one against the rest.
+    fit_intercept : bool, default=True
+        Whether there is an intercept b.
+    scale : {"standard", "minmax", None}, default=None
+        Brings the features to one scale, in ``fit`` and in ``predict``: mean 0 and variance 1, or the
+        range from 0 to 1. Sparse rows are divided only.
+    calibrate : {"sigmoid", "isotonic", None}, default=None
+        Whether there are probabilities, and by which map of scores, learnt from those of 5 folds;
+        ``predict`` then follows them.
+    warm_start : bool, default=False
+        Whether a fit begins at the coefficients of the one before, row by row.
+    n_jobs : int or None, default=None
+        Threads; None means all cores. The result does not depend on it.
+    max_time : float or None, default=None
+        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    support_ : ndarray of int64 of shape (n_support,)
+        The support vectors: rows of the training data, class by class.
+    support_vectors_ : ndarray or CSR of shape (n_support, n_features)
+        Those rows; none with ``kernel="precomputed"``.
+    n_support_ : ndarray of int64 of shape (n_classes,)
+        How many of them each class has.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support), or (n_classes, n_support) one against the rest
+        The numbers y_i alpha_i, laid out as in scikit-learn; of one plane against the rest, one line.
+    intercept_ : ndarray of shape (n_planes,)
+        The intercepts b.
+    coef_ : ndarray of shape (n_planes, n_features)
+        With the linear kernel: the normal vectors.
+    kernel_ : Kernel
+        The kernel, with numbers for what followed from the data.
+    scaling_ : Scaling
+        With ``scale``: what is done to rows.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor of each class.
+    certificate_ : Certificate
+        The proof of quality; of several binary problems, the worst one's.
+    certificates_ : tuple of Certificate
+        One for each binary problem.
+    probability_maps_ : tuple of ScoreMap
+        With ``calibrate``: what makes probabilities of the scores of each class.
+    n_iter_ : ndarray of int64 of shape (n_problems,)
+        Steps of the solver for each binary problem.
+    status_ : str
+        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "interrupted" by Ctrl-C, or "stopped" by a callback.
+    fit_status_ : int
+        0 if it is "optimal", else 1.
+    shape_fit_ : ndarray of int64
+        Rows and columns of the training data.
+    n_features_in_, feature_names_in_
+        The columns seen in fit.
+
+    Examples
+    --------
+    >>> from hedgerow import SVC
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+    >>> model = SVC(kernel="rbf", gamma=1.0, C=10.0).fit(X, y)
+    >>> model.predict(X), model.n_support_
+    (array([0, 0, 1, 1]), array([2, 2]))
+    >>> model.certificate_.is_certified
+    True
+    """
+
+    _rules = _RULES
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 2000,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        loss: Loss = "hinge",
+        multi_class: str = "ovo",
+        fit_intercept: bool = True,
+        scale: str | None = None,
+        calibrate: str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.loss = loss
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.scale = scale
+        self.calibrate = calibrate
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+
+    def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:  # noqa: ARG002
+        """Return what makes the problem of two classes; a hard margin has no weights, only rows."""
+        cost = np.full(len(y), np.inf) if np.isinf(self.C) else self.C * weight
+        return partial(
+            Classes, y=y, weight=cost, loss=self.loss, has_intercept=bool(self.fit_intercept)
+        )

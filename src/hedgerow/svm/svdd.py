@@ -1,0 +1,162 @@
+"""The smallest ball around rows, or around most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._parameters import any_of, none, real_number
+from hedgerow._rows import Rows
+from hedgerow._state import stateful
+from hedgerow._validation import WeightedRows, check_prediction_rows
+from hedgerow.errors import ParameterError, UnavailableError
+from hedgerow.gram import Gram
+from hedgerow.kernel_machines import Ball
+from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.kernels import Precomputed
+from hedgerow.svm._machine import COMMON_RULES, Part
+from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
+
+__all__ = ["SVDD"]
+
+Vector = NDArray[np.float64]
+
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
+"""What counts as rounding, relative to the squared radius."""
+
+_RULES = {
+    **COMMON_RULES,
+    "C": real_number(0, open_low=True, or_infinite=True),
+    "nu": any_of(none, real_number(0, 1, open_low=True)),
+}
+
+
+@stateful(_RULES, radius_=real_number(0), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
+class SVDD(KernelOutlierMachine):
+    r"""Support vector data description: the smallest ball in the space of a kernel.
+
+    It minimises, over the centre a and the radius R,
+
+    .. math:: R^2 + C \sum_i s_i \max(0, |\phi(x_i) - a|^2 - R^2)
+
+    and calls a row an outlier if it lies outside. With C of at least 1 no row that it was fitted on does.
+    With a kernel that is the same for every row and itself, such as RBF, the ball is that of
+    :class:`OneClassSVM`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What it costs to leave a row outside, per unit of squared distance; at least 1 / n_samples.
+    nu : float or None, default=None
+        At most this share of the rows lies outside: replaces C by 1 / (nu sum of the weights). Giving
+        both is an error.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, scale, warm_start, \
+n_jobs, max_time
+        As in :class:`SVC`.
+
+    Attributes
+    ----------
+    radius_ : float
+        R.
+    sq_norm_ : float
+        The squared length of the centre a = sum_i dual_coef_i phi(x_i).
+    dual_coef_ : ndarray of shape (1, n_support)
+        The numbers alpha_i, which sum to 1.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+    n_iter_ : int
+        Steps of the solver.
+    support_, support_vectors_, intercept_, kernel_, scaling_, certificate_, status_, fit_status_, \
+shape_fit_, n_features_in_, feature_names_in_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> from hedgerow import SVDD
+    >>> model = SVDD(kernel="linear").fit([[0, 0], [2, 0], [1, 0.5]])
+    >>> model.radius_, model.predict([[1, 0.9], [1, 1.1]])
+    (1.0, array([ 1, -1]))
+    """
+
+    _rules = _RULES
+
+    radius_: float
+    sq_norm_: float
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        nu: float | None = None,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        shrinking: bool = True,
+        cache_size: float = 2000,
+        verbose: int = 0,
+        max_iter: int = -1,
+        scale: str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+    ) -> None:
+        self.C = C
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.scale = scale
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return R^2 - |phi(x) - a|^2 for each row: negative for outliers.
+
+        What is 0 but for rounding is given as 0, so that rows on the sphere count as inside.
+        """
+        rows, _ = check_prediction_rows(self, X)
+        inside = 2.0 * self._scores(X)[:, 0] - self._sq_lengths(rows)
+        rounding = ROUNDING[rows.dtype] * self.radius_**2
+        return np.where(np.abs(inside) <= rounding, 0.0, inside)
+
+    def _check(self) -> None:
+        super()._check()
+        if self.nu is not None and self.C != 1.0:
+            msg = f"C={self.C} and nu={self.nu} say the same thing twice; give one of them"
+            raise ParameterError(msg)
+
+    def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
+        """Return what makes the problem."""
+        cost = self.C if self.nu is None else 1.0 / (self.nu * float(np.sum(weight)))
+        return partial(Ball, weight=cost * weight)
+
+    def _sq_lengths(self, rows: Rows) -> Vector:
+        """Return K(x, x) of each row."""
+        if isinstance(self.kernel_, Precomputed):
+            msg = (
+                "SVDD needs the kernel of each new row with itself, which kernel='precomputed' does not "
+                "tell; give the kernel, or take OneClassSVM"
+            )
+            raise UnavailableError(msg)
+        scaled = self.scaling_.apply(rows) if hasattr(self, "scaling_") else rows
+        return self.kernel_.diagonal(scaled)
+
+    def _keep(self, data: WeightedRows, part: Part, solution: KernelSolution) -> None:
+        """Set the support vectors and the ball."""
+        super()._keep(data, part, solution)
+        sq_radius = float(solution.figures["sq_radius"])
+        self.radius_ = float(np.sqrt(sq_radius))
+        self.sq_norm_ = max(0.0, sq_radius - 2.0 * float(self.intercept_[0]))
