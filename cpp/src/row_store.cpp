@@ -93,47 +93,49 @@ std::vector<std::vector<std::int64_t>> RowStore::make_room(std::span<const std::
   return missing;
 }
 
-template <class Use>
+/// Computes the missing rows of a block: those that have room into it, the others into `beside`.
 void RowStore::fill_block(std::int64_t block, std::span<const std::int64_t> rows,
-                          std::span<const std::int64_t> missing, Use use) {
+                          std::span<const std::int64_t> missing, std::vector<float>& beside) {
   if (missing.empty()) return;
   std::vector<std::int64_t> points(missing.size());
-  for (std::size_t m = 0; m < missing.size(); ++m) points[m] = points_[rows[missing[m]]];
+  std::vector<float*> lines(missing.size());
+  std::int64_t n_beside = 0;
+  for (std::size_t m = 0; m < missing.size(); ++m) {
+    points[m] = points_[rows[missing[m]]];
+    lines[m] = pieces_[rows[missing[m]]][block];
+    n_beside += lines[m] == nullptr;
+  }
+  beside.resize(static_cast<std::size_t>(n_beside * kBlock));
+  float* room = beside.data();
+  for (float*& line : lines) {
+    if (line) continue;
+    line = room;
+    room += kBlock;
+  }
   source_.for_pieces(points, points_of(block), [&](const KernelPiece& piece) {
     for (std::int64_t r = 0; r < piece.n_rows; ++r)
-      if (float* kept = pieces_[rows[missing[piece.row + r]]][block])
-        std::copy_n(piece.values + r * piece.ld, piece.n_columns, kept + piece.column);
-    use(piece);
+      std::copy_n(piece.values + r * piece.ld, piece.n_columns, lines[piece.row + r] + piece.column);
   });
 }
 
+/// The sums are taken in the order of the rows, so that they do not depend on which are kept.
 void RowStore::add_block(std::int64_t block, std::span<const std::int64_t> rows,
                          std::span<const std::int64_t> missing, std::span<const double> delta,
                          std::span<double> g) {
   const KernelLoops<float>& loops = hot();
   const auto [begin, end] = blocks_[block];
-  std::vector<const float*> lines;
-  std::vector<double> moves;
-  auto next_missing = missing.begin();
+  std::vector<float> beside;
+  fill_block(block, rows, missing, beside);
+  std::vector<const float*> lines(rows.size());
+  const float* next = beside.data();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (next_missing != missing.end() && *next_missing == static_cast<std::int64_t>(i)) {
-      ++next_missing;
-      continue;
-    }
-    lines.push_back(pieces_[rows[i]][block]);
-    moves.push_back(delta[i]);
+    lines[i] = pieces_[rows[i]][block];
+    if (lines[i]) continue;
+    lines[i] = next;
+    next += kBlock;
   }
-  loops.add_kernel_rows(lines.data(), moves.data(), static_cast<std::int64_t>(lines.size()),
+  loops.add_kernel_rows(lines.data(), delta.data(), static_cast<std::int64_t>(lines.size()),
                         end - begin, g.data() + begin);
-  fill_block(block, rows, missing, [&](const KernelPiece& piece) {
-    lines.clear(), moves.clear();
-    for (std::int64_t r = 0; r < piece.n_rows; ++r) {
-      lines.push_back(piece.values + r * piece.ld);
-      moves.push_back(delta[missing[piece.row + r]]);
-    }
-    loops.add_kernel_rows(lines.data(), moves.data(), piece.n_rows, piece.n_columns,
-                          g.data() + begin + piece.column);
-  });
 }
 
 void RowStore::add_rows(std::span<const std::int64_t> rows, std::span<const double> delta,
@@ -164,8 +166,10 @@ void RowStore::compute(std::span<const std::int64_t> rows, std::span<const std::
 void RowStore::gather(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
                       float* out, std::int64_t ld) {
   const auto missing = make_room(rows);
-  for (std::size_t b = 0; b < blocks_.size(); ++b)
-    fill_block(static_cast<std::int64_t>(b), rows, missing[b], [](const KernelPiece&) {});
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    std::vector<float> beside;
+    fill_block(static_cast<std::int64_t>(b), rows, missing[b], beside);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i, out += ld) {
     const std::vector<float*>& pieces = pieces_[rows[i]];
     if (std::find(pieces.begin(), pieces.end(), nullptr) != pieces.end()) {

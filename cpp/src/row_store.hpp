@@ -2,8 +2,8 @@
 //
 // Points are added at the end and stay: a row is cut where points were added and after every
 // kBlock of them, and a piece of a row, once computed, stays valid. Rows that the budget has no room for
-// are computed again whenever they are needed, straight into what they are needed for: a fit that lacks
-// memory gets slower bit by bit.
+// are computed again whenever they are needed: a fit that lacks memory gets slower bit by bit, and comes
+// to the same bits.
 #pragma once
 
 #include <cstdint>
@@ -63,11 +63,8 @@ class RowStore {
   void add_block(std::int64_t block, std::span<const std::int64_t> rows,
                  std::span<const std::int64_t> missing, std::span<const double> delta,
                  std::span<double> g);
-  /// Computes the missing values of a block and keeps those that have room; calls use(piece, which of
-  /// `rows` its first row is).
-  template <class Use>
   void fill_block(std::int64_t block, std::span<const std::int64_t> rows,
-                  std::span<const std::int64_t> missing, Use use);
+                  std::span<const std::int64_t> missing, std::vector<float>& beside);
   void gather(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns, float* out,
               std::int64_t ld);
   void compute(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,

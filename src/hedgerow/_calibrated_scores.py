@@ -71,7 +71,7 @@ class CalibratedScores(ABC):
         if not hasattr(self, "probability_maps_"):
             msg = f"this {type(self).__name__} was fitted without probabilities; fit it again"
             raise NotFittedError(msg)
-        return probabilities(self.probability_maps_, self.decision_function(X))
+        return probabilities(self.probability_maps_, self._one_score_a_class(X))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -79,8 +79,12 @@ class CalibratedScores(ABC):
         logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logarithms
 
+    def _one_score_a_class(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores that probabilities are made of, whatever the shape users ask for."""
+        return self.decision_function(X)
+
     def _most_probable(self, X: Any) -> NDArray[Any]:
-        shares = probabilities(self.probability_maps_, self.decision_function(X))
+        shares = probabilities(self.probability_maps_, self._one_score_a_class(X))
         return most_probable(self.classes_, shares)
 
     def _folds(self, y: Any, sample_weight: Any, n_rows: int) -> list[Split]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import sklearn
 
@@ -38,7 +39,7 @@ class Difference:
     intercept: str | None = None
 
     def concerns(self, arguments: Mapping[str, Any]) -> bool:
-        return all(arguments[name] == value for name, value in self.where.items())
+        return all(np.array_equal(arguments[name], value) for name, value in self.where.items())
 
 
 def path_of(name: str) -> Path:

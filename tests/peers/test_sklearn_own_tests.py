@@ -11,9 +11,20 @@ import inspect
 from functools import partial
 
 import pytest
+from sklearn.datasets import make_blobs
 
-from hedgerow import LinearSVC, LinearSVR, NotCertifiedWarning, Perceptron
-from hedgerow.errors import ParameterError
+from hedgerow import (
+    SVC,
+    SVR,
+    LinearSVC,
+    LinearSVR,
+    NotCertifiedWarning,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    Perceptron,
+)
+from hedgerow.errors import DataError, ParameterError
 from tests.peers.borrowed import Difference, borrow, path_of, with_differences
 
 # Iris is not separable: our Perceptron says so, and its tests do not ask.
@@ -24,10 +35,15 @@ FREE = {
     "sklearn.svm.LinearSVR": LinearSVR,
     "sklearn.linear_model.Perceptron": Perceptron,
 }
-PENALIZED = FREE | {
-    name: partial(FREE[name], intercept="penalized")
-    for name in ("sklearn.svm.LinearSVC", "sklearn.svm.LinearSVR")
-}
+KERNEL = {f"sklearn.svm.{cls.__name__}": cls for cls in (SVC, NuSVC, SVR, NuSVR, OneClassSVM)}
+PENALIZED = (
+    FREE
+    | KERNEL
+    | {
+        name: partial(FREE[name], intercept="penalized")
+        for name in ("sklearn.svm.LinearSVC", "sklearn.svm.LinearSVR")
+    }
+)
 SVM_MODULES = ("svm.tests.test_svm", "svm.tests.test_sparse", "svm.tests.test_bounds")
 RUNS = [
     *(("free", module, FREE) for module in (*SVM_MODULES, "linear_model.tests.test_perceptron")),
@@ -37,6 +53,84 @@ RUNS = [
 ANY_DUAL = "every solver gives both the primal and the dual solution, so that dual= refuses nothing"
 FREE_INTERCEPT = "a free intercept is not held at 0 by the penalty; the penalised run passes"
 did_not_raise = partial(Difference, error=pytest.fail.Exception, match="DID NOT RAISE")
+
+NEGATIVE = "a negative sample_weight is refused: it would not do what it says"
+PRIVATE = "the test looks at an attribute of scikit-learn's own"
+SPARSE_WELCOME = "what was fitted on dense rows predicts sparse ones too"
+SOONER = "the few rows are solved within so many steps"
+SIGMOID = "probability=True is calibrate='sigmoid', and is no more than that"
+ALWAYS_BROKEN = "ties of votes are always broken by scores"
+differs = partial(Difference, error=AssertionError, match="Regex pattern did not match")
+
+KERNEL_DIFFERENCES = {
+    "test_svm.test_svr_errors": [
+        Difference("a wrong shape is told in a sentence of ours", DataError, "returned shape")
+    ],
+    "test_svm.test_tweak_params": [Difference(PRIVATE, AssertionError, "not equal")],
+    "test_svm.test_bad_input": [did_not_raise(SPARSE_WELCOME, intercept="penalized")],
+    "test_svm.test_svc_nonfinite_params": [differs("gamma='scale' tells first that it overflows")],
+    "test_svm.test_sparse_precomputed": [did_not_raise("a table may be sparse")],
+    "test_svm.test_libsvm_convergence_warnings": [
+        Difference(SOONER, pytest.fail.Exception, "DID NOT WARN")
+    ],
+    "test_sparse.test_timeout": [Difference(SOONER, pytest.fail.Exception, "DID NOT WARN")],
+    "test_svm.test_consistent_decision_function": [
+        Difference("a fit that is cut short warns", NotCertifiedWarning, "Not certified")
+    ],
+    "test_svm.test_hasattr_predict_proba": [differs(SIGMOID)],
+    "test_svm.test_probability_raises_futurewarning": [
+        Difference(SIGMOID, pytest.fail.Exception, "DID NOT WARN")
+    ],
+    "test_svm.test_svc_nusvc_probA_probB_deprecated": [
+        Difference(SIGMOID, pytest.fail.Exception, "DID NOT WARN")
+    ],
+    "test_svm.test_svc_invalid_break_ties_param": [differs(ALWAYS_BROKEN)],
+    "test_svm.test_svc_ovr_tie_breaking": [Difference(ALWAYS_BROKEN, AssertionError, None)],
+    "test_svm.test_gamma_scale": [Difference(PRIVATE, AttributeError, "_gamma")],
+    "test_svm.test_custom_kernel_not_array_input": [
+        Difference("rows are rows of numbers, also for functions", DataError, "2 are expected")
+    ],
+    "test_svm.test_svc_raises_error_internal_representation": [
+        Difference(PRIVATE, AttributeError, "_n_support")
+    ],
+    "test_svm.test_svm_with_infinite_C": [
+        Difference(
+            "a tube that nothing may leave is no regression",
+            ParameterError,
+            "C=inf",
+            where={"Estimator": SVR},
+        )
+    ],
+    "test_svm.test_negative_sample_weights_mask_all_samples": [differs(NEGATIVE)],
+    "test_svm.test_negative_weights_svc_leave_just_one_label": [differs(NEGATIVE)],
+    "test_svm.test_negative_weights_svc_leave_two_labels": [
+        Difference(NEGATIVE, DataError, "not negative", where={"mask_side": "when-left"})
+    ],
+    "test_svm.test_negative_weight_equal_coeffs": [
+        Difference(
+            NEGATIVE, DataError, "not negative", where={"sample_weight": [1, -0.5, 1, 1, 1, 1]}
+        )
+    ],
+    "test_sparse.test_svc": [
+        Difference(
+            "a class of one row gives no score of a row left out, and so no probability",
+            DataError,
+            "single row",
+            where={"y_train": [1, 2, 2, 2, 3]},
+        )
+    ],
+    "test_sparse.test_sparse_oneclasssvm": [
+        Difference(
+            "among rows around the origin w is 0 but for rounding, and so are all scores",
+            AssertionError,
+            "Not equal",
+            where={
+                "kernel": "linear",
+                "X_train": make_blobs(100, centers=10, random_state=0)[0][:80],
+            },
+        )
+    ],
+}
 
 DIFFERENCES = {
     "test_svm.test_linearsvc_parameters": [
@@ -71,6 +165,7 @@ DIFFERENCES = {
             intercept="free",
         )
     ],
+    **KERNEL_DIFFERENCES,
     "test_sparse.test_linearsvc_iris": [
         Difference("coef_ is always an array: there is no sparsify()", AttributeError, "sparsify")
     ],

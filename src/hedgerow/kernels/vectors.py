@@ -35,7 +35,11 @@ def gamma_of(gamma: Gamma, rows: Rows) -> float:
     n_features: int = rows.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
-    spread = variance(rows)
+    with np.errstate(over="ignore"):
+        spread = variance(rows)
+    if not np.isfinite(spread):
+        msg = "gamma='scale' cannot be computed: X holds values so large that their variance overflows; scale the features"
+        raise DataError(msg)
     return 1.0 / (n_features * spread) if spread > 0 else 1.0
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow._rows import dense
 from hedgerow._targets import pairs_of_classes
 from hedgerow._validation import check_fitted
 from hedgerow.calibrators import SigmoidMap
@@ -201,11 +202,11 @@ def _spelt(values: Vector) -> str:
 def _vector_lines(model: Any, sign: float) -> Iterator[str]:
     """Yield a line a support vector."""
     if isinstance(model.kernel_, Precomputed):
-        for coef, row in zip(sign * model.dual_coef_.T, model.support_, strict=True):
+        for coef, row in zip(sign * dense(model.dual_coef_).T, model.support_, strict=True):
             yield f"{_spelt(coef)} 0:{row + 1}\n"
         return
     vectors = sp.csr_array(model.support_vectors_)
-    for i, coef in enumerate(sign * model.dual_coef_.T):
+    for i, coef in enumerate(sign * dense(model.dual_coef_).T):
         some = slice(vectors.indptr[i], vectors.indptr[i + 1])
         pairs = zip(vectors.indices[some].tolist(), vectors.data[some].tolist(), strict=True)
         features = " ".join(f"{j + 1}:{value:.17g}" for j, value in pairs)

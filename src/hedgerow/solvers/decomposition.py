@@ -55,6 +55,10 @@ PATIENCE = 200
 """Reports without a lower violation after which a run has stalled."""
 REFINEMENTS = 8
 """Times that exact scores may disagree."""
+SMALL = 1000
+"""Points up to which a solution within the tolerance is made exact."""
+EXACT = 1e-12
+"""The violation that counts as exact, relative to the scores."""
 SAMPLE = 64
 """Rows of exact values that are timed, where time is limited, to know how long a certificate takes."""
 RESERVE = 1.5
@@ -193,6 +197,7 @@ class _Run:
                 return "max_iter"
             point = self.problem.point(self.beta)
             if point.violation <= tol:
+                self._polish(point)
                 return "optimal"
             core.set_beta(point.beta, point.products)
             if point.violation > WORTHWHILE * before:
@@ -200,6 +205,14 @@ class _Run:
         best = solve_free_set(self.problem, point, tol, self.settings.n_threads)
         self.beta = best.beta
         return "optimal" if best.violation <= tol else "stalled"
+
+    def _polish(self, point: KernelPoint) -> None:
+        """Solve a small problem to the last bits, so that it does not matter how it was begun."""
+        if self.problem.gram.n_points > SMALL or not self.problem.is_convex:
+            return
+        least = EXACT * (1.0 + float(np.max(np.abs(point.products))))
+        best = solve_free_set(self.problem, point, least, self.settings.n_threads)
+        self.beta = best.beta
 
     def _first_point(self) -> KernelPoint:
         if np.any(self.beta):

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow._calibrated_scores import CalibratedScores
 from hedgerow._parameters import Rule, any_of, one_of, true_or_false
+from hedgerow._rows import dense
 from hedgerow._state.rules import (
     AttributeRule,
     instance_of,
@@ -140,6 +141,11 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
             return self._most_probable(X)
         return labels_from_scores(self._class_scores(self._scores(X)), self.classes_)
 
+    def _one_score_a_class(self, X: Any) -> Vector:
+        """Return the scores that probabilities are made of."""
+        scores = self._class_scores(self._scores(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
     @abstractmethod
     def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem of two classes, +1 and -1."""
@@ -233,4 +239,4 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
         is_of_pairs = self.multi_class == "ovo" and len(self.classes_) > 2
-        return Coefficients(self.dual_coef_, self.n_support_, is_of_pairs)
+        return Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs)

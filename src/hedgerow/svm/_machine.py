@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -23,7 +24,7 @@ from hedgerow._parameters import (
     true_or_false,
     whole_number,
 )
-from hedgerow._rows import Rows
+from hedgerow._rows import Rows, dense
 from hedgerow._state.rules import (
     AttributeRule,
     instance_of,
@@ -84,7 +85,7 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "scaling_": optional(instance_of(Scaling, features=lambda scaling: len(scaling.shift))),
     "support_": whole_numbers("support"),
     "support_vectors_": rows("vectors", "features"),
-    "dual_coef_": numbers("lines", "support"),
+    "dual_coef_": rows("lines", "support"),
     "intercept_": numbers("planes"),
     "certificate_": instance_of(Certificate),
     "status_": short_text,
@@ -137,7 +138,7 @@ class KernelMachine(CallbackSupport, BaseEstimator):
     scaling_: Scaling
     support_: Indices
     support_vectors_: Rows
-    dual_coef_: Vector
+    dual_coef_: Rows
     intercept_: Vector
     n_support_: Indices
     certificate_: Certificate
@@ -150,8 +151,8 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         return 0 if self.status_ == "optimal" else 1
 
     @property
-    def coef_(self) -> Vector:
-        """The normal vectors, a line a plane; with the linear kernel only."""
+    def coef_(self) -> Rows:
+        """The normal vectors, a line a plane; with the linear kernel only. They cannot be written to."""
         if not isinstance(self._kernel_as_given(), Linear):
             msg = "coef_ is only available when using a linear kernel"
             raise UnavailableError(msg)
@@ -159,7 +160,7 @@ class KernelMachine(CallbackSupport, BaseEstimator):
             msg = f"coef_ is not available with scale={self.scale!r}: it would be of scaled features; take LinearSVC"
             raise UnavailableError(msg)
         coef = self._coefficients().planes() @ self.support_vectors_
-        return np.asarray(coef, dtype=np.float64)
+        return _like(self.support_vectors_, np.asarray(coef, dtype=np.float64))
 
     def _check(self) -> None:
         """Refuse parameters that cannot be."""
@@ -223,7 +224,7 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         self.support_ = support
         is_table = isinstance(self.kernel_, Precomputed)
         self.support_vectors_ = data.X[support[:0] if is_table else support]
-        self.dual_coef_ = coef.values
+        self.dual_coef_ = sp.csr_array(coef.values) if sp.issparse(data.X) else coef.values
         self.n_support_ = coef.n_support
 
     def _keep_report(self, results: Sequence[Result]) -> None:
@@ -251,11 +252,14 @@ class KernelMachine(CallbackSupport, BaseEstimator):
 
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
-        return Coefficients(self.dual_coef_, self.n_support_, is_of_pairs=False)
+        return Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs=False)
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""
-        rows, _ = check_prediction_rows(self, X)
+        return self._scores_of(check_prediction_rows(self, X)[0])
+
+    def _scores_of(self, rows: Rows) -> Vector:
+        """Return the scores of rows that have been checked."""
         if hasattr(self, "scaling_"):
             rows = self.scaling_.apply(rows)
         return self._scorer()(rows, check_n_threads(self.n_jobs)) + self.intercept_
@@ -295,3 +299,13 @@ def _fit_part(part: Part, space: KernelSpace, settings: KernelSettings) -> Resul
     if not space.kernel.is_positive_semidefinite:
         problem = replace(problem, is_convex=False)
     return fit_kernel(problem, settings, part.start)
+
+
+def _like(vectors: Rows, coef: Vector) -> Rows:
+    """Return coefficients that cannot be written to, sparse if the support vectors are."""
+    coef.flags.writeable = False
+    if not sp.issparse(vectors):
+        return coef
+    sparse = sp.csr_array(coef)
+    sparse.data.flags.writeable = False
+    return sparse

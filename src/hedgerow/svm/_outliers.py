@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
 from hedgerow._parameters import whole_number
+from hedgerow._rows import Rows, dense
 from hedgerow._state.rules import AttributeRule, whole_numbers
-from hedgerow._validation import WeightedRows, check_rows
+from hedgerow._validation import WeightedRows, check_prediction_rows, check_rows
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.monitor import monitored_fit
@@ -22,6 +23,9 @@ from hedgerow.svm._machine import FITTED_RULES, KernelMachine, Part
 __all__ = ["FITTED_OUTLIER_RULES", "KernelOutlierMachine"]
 
 Vector = NDArray[np.float64]
+
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
+"""What counts as rounding in rows of either precision."""
 
 FITTED_OUTLIER_RULES: Mapping[str, AttributeRule] = {
     **FITTED_RULES,
@@ -67,9 +71,18 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
         """Return -1 for each outlier, and +1 for each other row."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    @abstractmethod
     def decision_function(self, X: Any) -> Vector:
-        """Return the scores of each row: negative for outliers."""
+        """Return the scores of each row: negative for outliers.
+
+        What is 0 but for rounding is given as 0, so that rows on the border count as inside.
+        """
+        rows, _ = check_prediction_rows(self, X)
+        inside, size = self._inside(rows)
+        return np.where(np.abs(inside) <= ROUNDING[rows.dtype] * size, 0.0, inside)
+
+    @abstractmethod
+    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+        """Return how far inside the rows are, and the size of what that is a difference of."""
 
     @abstractmethod
     def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
@@ -83,7 +96,7 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
         if not (self.warm_start and hasattr(self, "dual_coef_")) or self.shape_fit_[0] > n_rows:
             return Part(points, surface)
         before = np.zeros(n_rows)
-        before[self.support_] = self.dual_coef_[0]
+        before[self.support_] = dense(self.dual_coef_)[0]
         return Part(points, surface, before[points])
 
     def _keep(self, data: WeightedRows, part: Part, solution: KernelSolution) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from hedgerow._parameters import real_number, whole_number
+from hedgerow._rows import dense
 from hedgerow._state.rules import AttributeRule, whole_numbers
 from hedgerow._validation import RegressionData, check_regression_data
 from hedgerow.gram import Gram
@@ -85,7 +86,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         if self.shape_fit_[0] > len(data.targets):
             return Part(points, tube)
         before = np.zeros(len(data.targets))
-        before[self.support_] = self.dual_coef_[0]
+        before[self.support_] = dense(self.dual_coef_)[0]
         above, below = np.maximum(before, 0.0)[points], np.minimum(before, 0.0)[points]
         return Part(points, tube, np.concatenate([above, below]))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._parameters import real_number
+from hedgerow._rows import Rows
 from hedgerow._state import stateful
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import OneClass
@@ -110,9 +111,9 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 
-    def decision_function(self, X: Any) -> Vector:
-        """Return <w, phi(x)> - rho for each row: negative for outliers."""
-        return self._scores(X)[:, 0]
+    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+        """Return <w, phi(x)> - rho, and the size of rho."""
+        return self._scores_of(rows)[:, 0], abs(float(self.intercept_[0]))
 
     def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow._parameters import any_of, none, real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
-from hedgerow._validation import WeightedRows, check_prediction_rows
+from hedgerow._validation import WeightedRows
 from hedgerow.errors import ParameterError, UnavailableError
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import Ball
@@ -24,9 +24,6 @@ from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
 __all__ = ["SVDD"]
 
 Vector = NDArray[np.float64]
-
-ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
-"""What counts as rounding, relative to the squared radius."""
 
 _RULES = {
     **COMMON_RULES,
@@ -122,15 +119,9 @@ shape_fit_, n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.max_time = max_time
 
-    def decision_function(self, X: Any) -> Vector:
-        """Return R^2 - |phi(x) - a|^2 for each row: negative for outliers.
-
-        What is 0 but for rounding is given as 0, so that rows on the sphere count as inside.
-        """
-        rows, _ = check_prediction_rows(self, X)
-        inside = 2.0 * self._scores(X)[:, 0] - self._sq_lengths(rows)
-        rounding = ROUNDING[rows.dtype] * self.radius_**2
-        return np.where(np.abs(inside) <= rounding, 0.0, inside)
+    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+        """Return R^2 - |phi(x) - a|^2, and R^2."""
+        return 2.0 * self._scores_of(rows)[:, 0] - self._sq_lengths(rows), self.radius_**2
 
     def _check(self) -> None:
         super()._check()
