@@ -130,26 +130,43 @@ std::shared_ptr<KernelSource> source_of_matrix(const OwnedKernel& kernel, const 
 
 constexpr const char* kVariable = "variable";
 
-void construct(BoxQp* self, std::shared_ptr<KernelSource> source, Vector<const double> linear,
-               Vector<const double> lower, Vector<const double> upper, Vector<const double> ridge,
-               Vector<const double> diagonal, Vector<const std::uint8_t> group, bool keeps_sums,
+/// The vectors of a program as Python has them, checked against the number of its variables.
+struct ProgramArrays {
+  Vector<const double> linear, lower, upper, ridge, diagonal;
+  Vector<const std::uint8_t> group;
+  bool keeps_sums;
+
+  BoxQp::Problem checked(std::int64_t n_variables, std::int64_t n_points) const {
+    for (const auto* vector : {&linear, &lower, &upper, &ridge})
+      require_length("a vector", vector->size(), n_variables, kVariable);
+    require_length("group", group.size(), n_variables, kVariable);
+    require_length("diagonal", diagonal.size(), n_points, "point");
+    for (const std::uint8_t g : as_span(group))
+      if (g > 1) throw nb::value_error("a group must be 0 or 1.");
+    return {as_span(linear),   as_span(lower), as_span(upper), as_span(ridge),
+            as_span(diagonal), as_span(group), keeps_sums};
+  }
+};
+
+void construct(BoxQp* self, std::shared_ptr<KernelSource> source, const ProgramArrays& program,
                Vector<const double> beta, Vector<const double> scores, std::int64_t bytes,
                std::int64_t working_set, int n_threads) {
   const auto n = static_cast<std::int64_t>(beta.size());
   const std::int64_t n_points = source->n_points();
   if (n != n_points && n != 2 * n_points)
     throw nb::value_error("there must be one variable or two for each point.");
-  for (const auto* vector : {&linear, &lower, &upper, &ridge})
-    require_length("a vector", vector->size(), n, kVariable);
-  require_length("group", group.size(), n, kVariable);
-  require_length("diagonal", diagonal.size(), n_points, "point");
   require_length("scores", scores.size(), n_points, "point");
-  for (const std::uint8_t g : as_span(group))
-    if (g > 1) throw nb::value_error("a group must be 0 or 1.");
-  const BoxQp::Problem problem{as_span(linear), as_span(lower), as_span(upper), as_span(ridge),
-                               as_span(diagonal), as_span(group), keeps_sums};
+  const BoxQp::Problem problem = program.checked(n, n_points);
   new (self) BoxQp(std::move(source), problem, as_span(beta), as_span(scores),
                    {bytes, working_set, n_threads});
+}
+
+void restart(BoxQp& self, const ProgramArrays& program, Vector<const double> beta,
+             Vector<const double> scores) {
+  require_length("beta", beta.size(), self.n_variables(), kVariable);
+  require_length("scores", scores.size(), self.n_points(), "point");
+  self.restart(program.checked(self.n_variables(), self.n_points()), as_span(beta),
+               as_span(scores));
 }
 
 void activate(BoxQp& self, Vector<const std::int64_t> points) {
@@ -244,12 +261,25 @@ void bind_kernel(nb::module_& module) {
           },
           "function"_a, "n_points"_a)
       .def_prop_ro("n_points", &KernelSource::n_points);
+  nb::class_<ProgramArrays>(module, "Program", nb::is_final(),
+                            "The vectors of a QP, whose memory must outlive it.")
+      .def(
+          "__init__",
+          [](ProgramArrays* self, Vector<const double> linear, Vector<const double> lower,
+             Vector<const double> upper, Vector<const double> ridge, Vector<const double> diagonal,
+             Vector<const std::uint8_t> group, bool keeps_sums) {
+            new (self) ProgramArrays{std::move(linear), std::move(lower),    std::move(upper),
+                                     std::move(ridge),  std::move(diagonal), std::move(group),
+                                     keeps_sums};
+          },
+          nb::kw_only(), "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+          "ridge"_a.noconvert(), "diagonal"_a.noconvert(), "group"_a.noconvert(), "keeps_sums"_a);
   nb::class_<BoxQp>(module, "BoxQp", nb::is_final(),
                     "The QP of a kernel machine, by decomposition; used by one thread at a time.")
-      .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, nb::kw_only(),
-           "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-           "ridge"_a.noconvert(), "diagonal"_a.noconvert(), "group"_a.noconvert(), "keeps_sums"_a,
+      .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, "program"_a, nb::kw_only(),
            "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a, "n_threads"_a)
+      .def("restart", &restart, "program"_a, nb::kw_only(), "beta"_a.noconvert(),
+           "scores"_a.noconvert(), "Go on with another program over the same points.")
       .def("activate", &activate, "points"_a.noconvert(), "Let more points take part.")
       .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
            "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "

@@ -39,41 +39,56 @@ BoxQp::BoxQp(std::shared_ptr<const KernelSource> source, const Problem& problem,
     : source_(std::move(source)),
       n_points_(source_->n_points()),
       n_sides_(static_cast<std::int64_t>(beta.size()) / std::max<std::int64_t>(n_points_, 1)),
-      linear_(copied(problem.linear)),
-      lower_(copied(problem.lower)),
-      upper_(copied(problem.upper)),
-      ridge_(copied(problem.ridge)),
       diagonal_(copied(problem.diagonal)),
-      group_(problem.group.begin(), problem.group.end()),
-      keeps_sums_(problem.keeps_sums),
       options_(options),
-      beta_(copied(beta)),
-      scores_(copied(scores)),
       is_active_(static_cast<std::size_t>(n_points_), 0),
       store_(std::make_unique<RowStore>(*source_, options.bytes, options.n_threads)) {
+  read(problem, beta, scores);
+}
+
+void BoxQp::read(const Problem& problem, std::span<const double> beta,
+                 std::span<const double> scores) {
+  linear_ = copied(problem.linear);
+  lower_ = copied(problem.lower);
+  upper_ = copied(problem.upper);
+  ridge_ = copied(problem.ridge);
+  group_.assign(problem.group.begin(), problem.group.end());
+  keeps_sums_ = problem.keeps_sums;
+  beta_ = copied(beta);
+  scores_ = copied(scores);
+  seen_ = per_point(beta_);
   const bool has_two_groups =
       std::any_of(group_.begin(), group_.end(), [](std::uint8_t g) { return g != 0; });
-  const std::int64_t n_places = std::min(options.working_set, n_variables());
+  const std::int64_t n_places = std::min(options_.working_set, n_variables());
   block_ = std::make_unique<WorkingBlock>(n_places, has_two_groups);
-  seen_ = per_point(beta_);
+}
+
+void BoxQp::restart(const Problem& problem, std::span<const double> beta,
+                    std::span<const double> scores) {
+  read(problem, beta, scores);
+  active_ = {};
+  for (std::int64_t p = 0; p < store_->n_points(); ++p) add_variables_of(store_->point(p));
 }
 
 BoxQp::~BoxQp() = default;
 
+void BoxQp::add_variables_of(std::int64_t point) {
+  active_.score.push_back(scores_[point]);
+  for (std::int64_t v = point; v < n_variables(); v += n_points_) {
+    active_.variable.push_back(v);
+    active_.linear.push_back(linear_[v]);
+    active_.lower.push_back(lower_[v]);
+    active_.upper.push_back(upper_[v]);
+    active_.ridge.push_back(ridge_[v]);
+    active_.beta.push_back(beta_[v]);
+    active_.group.push_back(group_[v]);
+  }
+}
+
 void BoxQp::activate(std::span<const std::int64_t> points) {
   for (const std::int64_t p : points) {
-    if (is_active_[p]) continue;
     is_active_[p] = 1;
-    active_.score.push_back(scores_[p]);
-    for (std::int64_t v = p; v < n_variables(); v += n_points_) {
-      active_.variable.push_back(v);
-      active_.linear.push_back(linear_[v]);
-      active_.lower.push_back(lower_[v]);
-      active_.upper.push_back(upper_[v]);
-      active_.ridge.push_back(ridge_[v]);
-      active_.beta.push_back(beta_[v]);
-      active_.group.push_back(group_[v]);
-    }
+    add_variables_of(p);
   }
   store_->append(points);
 }

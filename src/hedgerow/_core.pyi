@@ -107,10 +107,9 @@ class KernelSource:
     def n_points(self) -> int: ...
 
 @final
-class BoxQp:
+class Program:
     def __init__(
         self,
-        source: KernelSource,
         *,
         linear: _Float64,
         lower: _Float64,
@@ -119,12 +118,22 @@ class BoxQp:
         diagonal: _Float64,
         group: _UInt8,
         keeps_sums: bool,
+    ) -> None: ...
+
+@final
+class BoxQp:
+    def __init__(
+        self,
+        source: KernelSource,
+        program: Program,
+        *,
         beta: _Float64,
         scores: _Float64,
         n_bytes: int,
         working_set: int,
         n_threads: int,
     ) -> None: ...
+    def restart(self, program: Program, *, beta: _Float64, scores: _Float64) -> None: ...
     def activate(self, points: _Int64) -> None: ...
     def run(
         self, n_rounds: int, n_steps: int, tolerance: float

@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 from hedgerow.certificates import Certificate
 from hedgerow.kernel_certificates import certify_kernel
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
-from hedgerow.solvers.decomposition import KernelSettings, decompose
+from hedgerow.solvers.decomposition import KernelSettings, SharedRows, decompose
 
 __all__ = ["fit_kernel"]
 
 
 def fit_kernel(
-    problem: KernelProblem, settings: KernelSettings, start: NDArray[np.float64] | None = None
+    problem: KernelProblem,
+    settings: KernelSettings,
+    start: NDArray[np.float64] | None = None,
+    shared: SharedRows | None = None,
 ) -> tuple[KernelSolution, Certificate]:
     """Solve a problem and certify what comes out.
 
@@ -26,6 +29,8 @@ def fit_kernel(
         When to stop.
     start : ndarray or None
         A beta to begin at.
+    shared : SharedRows or None
+        What problems over the same points share.
 
     Returns
     -------
@@ -34,5 +39,5 @@ def fit_kernel(
     Certificate
         Primal, dual and the largest violation, from the data in float64.
     """
-    solution = decompose(problem, settings, start)
+    solution = decompose(problem, settings, start, shared)
     return solution, certify_kernel(problem, solution, settings.tol)

@@ -33,7 +33,7 @@ from hedgerow.monitor import Monitor, current
 from hedgerow.problems import Status
 from hedgerow.solvers.free_set import solve_free_set
 
-__all__ = ["KernelSettings", "bytes_needed", "decompose"]
+__all__ = ["KernelSettings", "SharedRows", "bytes_needed", "decompose"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -116,8 +116,49 @@ def check_budget(problem: KernelProblem, settings: KernelSettings) -> None:
         raise ParameterError(msg)
 
 
+@dataclass
+class SharedRows:
+    """The core's solver, whose rows of kernel values serve several problems over the same points.
+
+    The problems are solved one after the other, and have the same gram and settings.
+    """
+
+    core: _core.BoxQp | None = None
+
+    def solver(
+        self, problem: KernelProblem, point: KernelPoint, settings: KernelSettings
+    ) -> _core.BoxQp:
+        """Return the core's solver at a point of a problem; points that were active still are."""
+        program = problem.program
+        arrays = _core.Program(
+            linear=program.linear,
+            lower=program.lower,
+            upper=program.upper,
+            ridge=program.ridge,
+            diagonal=problem.gram.diagonal,
+            group=program.group,
+            keeps_sums=bool(program.sums),
+        )
+        if self.core is not None:
+            self.core.restart(arrays, beta=point.beta, scores=point.products)
+            return self.core
+        self.core = _core.BoxQp(
+            problem.gram.source,
+            arrays,
+            beta=point.beta,
+            scores=point.products,
+            n_bytes=settings.cache_bytes - bytes_needed(problem, settings),
+            working_set=settings.working_set,
+            n_threads=settings.n_threads,
+        )
+        return self.core
+
+
 def decompose(
-    problem: KernelProblem, settings: KernelSettings, start: Vector | None = None
+    problem: KernelProblem,
+    settings: KernelSettings,
+    start: Vector | None = None,
+    shared: SharedRows | None = None,
 ) -> KernelSolution:
     """Solve a kernel problem.
 
@@ -129,6 +170,8 @@ def decompose(
         When to stop.
     start : ndarray or None
         A beta to begin at, such as the solution of a similar problem.
+    shared : SharedRows or None
+        What problems over the same points share.
 
     Returns
     -------
@@ -136,7 +179,7 @@ def decompose(
         The best beta found; for a certificate see ``kernel_certificates``.
     """
     check_budget(problem, settings)
-    run = _Run(problem, settings, start)
+    run = _Run(problem, settings, start, shared or SharedRows())
     try:
         with run.monitor.guard():
             status = run.solve()
@@ -159,9 +202,13 @@ class _Run:
     """One run of the method, and where it stands."""
 
     def __init__(
-        self, problem: KernelProblem, settings: KernelSettings, start: Vector | None
+        self,
+        problem: KernelProblem,
+        settings: KernelSettings,
+        start: Vector | None,
+        shared: SharedRows,
     ) -> None:
-        self.problem, self.settings = problem, settings
+        self.problem, self.settings, self.shared = problem, settings, shared
         self.program: BoxProgram = problem.program
         self.monitor: Monitor = current()
         self.n_steps = 0
@@ -188,9 +235,10 @@ class _Run:
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
         tol, point = self.settings.tol, self._first_point()
-        core = self._core_solver(point)
+        core = self.shared.solver(self.problem, point, self.settings)
         self.goal = max(tol, LOOSE * point.violation)
-        core.activate(self._first_points(point))
+        first = self._first_points(point)
+        core.activate(first[core.is_active[first] == 0])
         for _ in range(REFINEMENTS):
             before = point.violation
             if not self._grow(core):
@@ -218,25 +266,6 @@ class _Run:
         if np.any(self.beta):
             return self.problem.point(self.beta)
         return self.problem.point_of(self.beta, np.zeros(self.problem.gram.n_points))
-
-    def _core_solver(self, point: KernelPoint) -> _core.BoxQp:
-        """Return the core's solver, without an active point."""
-        program, settings = self.program, self.settings
-        return _core.BoxQp(
-            self.problem.gram.source,
-            linear=program.linear,
-            lower=program.lower,
-            upper=program.upper,
-            ridge=program.ridge,
-            diagonal=self.problem.gram.diagonal,
-            group=program.group,
-            keeps_sums=bool(program.sums),
-            beta=point.beta,
-            scores=point.products,
-            n_bytes=settings.cache_bytes - bytes_needed(self.problem, settings),
-            working_set=settings.working_set,
-            n_threads=settings.n_threads,
-        )
 
     def _first_points(self, point: KernelPoint) -> Indices:
         """Return evenly spaced points, and those that are free."""

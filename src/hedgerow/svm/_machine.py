@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -51,7 +51,7 @@ from hedgerow.kernels import (
 from hedgerow.monitor import CallbackSupport
 from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
-from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings
+from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings, SharedRows
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
@@ -200,24 +200,24 @@ class KernelMachine(CallbackSupport, BaseEstimator):
             msg = f"scale={self.scale!r} has no features to work on with kernel='precomputed'; leave it out"
             raise DataError(msg)
 
-    def _settings(self, n_side_by_side: int) -> KernelSettings:
+    def _settings(self) -> KernelSettings:
         return KernelSettings(
             tol=float(self.tol),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
-            cache_bytes=int(self.cache_size * MEGABYTE) // n_side_by_side,
+            cache_bytes=int(self.cache_size * MEGABYTE),
             shrinking=bool(self.shrinking),
             n_threads=check_n_threads(self.n_jobs),
         )
 
     def _solve(self, space: KernelSpace, parts: Sequence[Part]) -> list[Result]:
-        """Solve and certify every problem; several run side by side."""
+        """Solve and certify every problem: over the same rows one after the other, else side by side."""
         n_threads = check_n_threads(self.n_jobs)
-        n_side_by_side = min(len(parts), n_threads)
-        settings = self._settings(n_side_by_side)
-        if n_side_by_side > 1:
-            settings = replace(settings, n_threads=1)
-        task = partial(_fit_part, space=space, settings=settings)
-        return list(side_by_side(task, parts, n_threads))
+        settings = self._settings()
+        if all(np.array_equal(part.points, parts[0].points) for part in parts):
+            task = partial(_fit_part, space=space, settings=settings, shared=_Shared())
+            return list(side_by_side(task, parts, 1))
+        alone = replace(settings, n_threads=1, cache_bytes=settings.cache_bytes // n_threads)
+        return list(side_by_side(partial(_fit_part, space=space, settings=alone), parts, n_threads))
 
     def _keep_support(self, data: WeightedRows, support: Indices, coef: Coefficients) -> None:
         """Set the support vectors and their coefficients."""
@@ -292,13 +292,28 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         return tags
 
 
-def _fit_part(part: Part, space: KernelSpace, settings: KernelSettings) -> Result:
+@dataclass
+class _Shared:
+    """What problems over the same rows share while they are solved in one process."""
+
+    gram: Gram | None = None
+    rows: SharedRows = field(default_factory=SharedRows)
+
+    def __reduce__(self) -> tuple[type[_Shared], tuple[()]]:
+        return _Shared, ()
+
+
+def _fit_part(
+    part: Part, space: KernelSpace, settings: KernelSettings, shared: _Shared | None = None
+) -> Result:
     """Solve and certify the problem of some rows."""
-    gram = space.gram(part.points, settings.n_threads)
-    problem = part.problem(gram)
+    shared = shared or _Shared()
+    if shared.gram is None:
+        shared.gram = space.gram(part.points, settings.n_threads)
+    problem = part.problem(shared.gram)
     if not space.kernel.is_positive_semidefinite:
         problem = replace(problem, is_convex=False)
-    return fit_kernel(problem, settings, part.start)
+    return fit_kernel(problem, settings, part.start, shared.rows)
 
 
 def _like(vectors: Rows, coef: Vector) -> Rows:

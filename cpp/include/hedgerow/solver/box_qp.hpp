@@ -67,6 +67,11 @@ class BoxQp {
         std::span<const double> beta, std::span<const double> scores, const Options& options);
   ~BoxQp();
 
+  /// Goes on with another program over the same points, which has as many variables: active points stay
+  /// active, and what is kept of their rows serves it too.
+  void restart(const Problem& problem, std::span<const double> beta,
+               std::span<const double> scores);
+
   /// Adds points that are not active yet.
   void activate(std::span<const std::int64_t> points);
 
@@ -99,6 +104,8 @@ class BoxQp {
     return -(active_.score[slot / n_sides_] + active_.linear[slot] +
              active_.ridge[slot] * active_.beta[slot]);
   }
+  void read(const Problem& problem, std::span<const double> beta, std::span<const double> scores);
+  void add_variables_of(std::int64_t point);
   double find_candidates();
   void refill_block();
   bool solve_block(double tolerance, std::int64_t n_steps, Report& report);
