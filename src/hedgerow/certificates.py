@@ -243,6 +243,8 @@ class OverlapCertificate:
         if a row is involved that the problem gives no weight.
     largest_margin : float
         No plane separates the classes with a larger one.
+    meeting : float
+        A distance, relative to the size, that counts as none.
     """
 
     rows: NDArray[np.int64]
@@ -251,11 +253,12 @@ class OverlapCertificate:
     size: float
     weight_error: float
     largest_margin: float
+    meeting: float = MEETING
 
     @property
     def is_certified(self) -> bool:
         """Whether the combinations are convex and meet, up to rounding."""
-        return self.weight_error <= WEIGHT_ERROR and self.distance <= MEETING * self.size
+        return self.weight_error <= WEIGHT_ERROR and self.distance <= self.meeting * self.size
 
     def __str__(self) -> str:
         met = "meet" if self.is_certified else "do not meet"

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.certificates import Certificate, Criterion
+from hedgerow.certificates import Certificate, Criterion, OverlapCertificate
+from hedgerow.kernel_machines import Classes
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.problems import Overlap, inner
 
-__all__ = ["certify_kernel"]
+__all__ = ["KERNEL_MEETING", "certify_kernel", "certify_kernel_overlap"]
+
+KERNEL_MEETING = 1e-7
+"""A distance in kernel space, relative to the size of the points, that counts as none: squared distances are
+differences of float64 values, and a distance has half of their digits."""
 
 
 def certify_kernel(
@@ -49,3 +55,32 @@ def certify_kernel(
             tolerance=tolerance,
             status=solution.status,
         )
+
+
+def certify_kernel_overlap(problem: Classes, overlap: Overlap) -> OverlapCertificate:
+    """Return the certificate of an overlap in kernel space, recomputed from the data.
+
+    Parameters
+    ----------
+    problem : Classes
+        Whose points and signs count, and whether there is an intercept.
+    overlap : Overlap
+        What a solver says meets.
+    """
+    rows, weights, y = overlap.rows, overlap.weights, problem.y[overlap.rows]
+    sums = [weights[y > 0], weights[y < 0]] if problem.has_intercept else [weights]
+    wrong = max(-float(np.min(weights)), *(abs(float(np.sum(s)) - 1.0) for s in sums))
+    values = problem.gram.block(rows, rows)
+    signed = y * weights
+    distance = np.sqrt(max(0.0, inner(signed, np.sum(signed[:, None] * values, axis=0))))
+    own = np.diagonal(values)
+    from_first = own + own[0] - 2.0 * values[0] if problem.has_intercept else own
+    return OverlapCertificate(
+        rows=rows,
+        weights=weights,
+        distance=float(distance),
+        size=float(np.sqrt(np.max(from_first))),
+        weight_error=wrong if np.all(problem.weight[rows] > 0) else np.inf,
+        largest_margin=float(0.5 * distance if problem.has_intercept else distance),
+        meeting=KERNEL_MEETING,
+    )

@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate
-from hedgerow.kernel_certificates import certify_kernel
+from hedgerow.errors import NotSeparableError
+from hedgerow.kernel_certificates import certify_kernel, certify_kernel_overlap
+from hedgerow.kernel_machines import Classes
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.solvers.decomposition import KernelSettings, SharedRows, decompose
+from hedgerow.solvers.kernel_hard_margin import solve_hard_margin
 
 __all__ = ["fit_kernel"]
 
@@ -38,6 +41,28 @@ def fit_kernel(
         beta, and the figures of the model beside it.
     Certificate
         Primal, dual and the largest violation, from the data in float64.
+
+    Raises
+    ------
+    NotSeparableError
+        A hard margin is asked for and there is none; the error carries the certified proof.
     """
-    solution = decompose(problem, settings, start, shared)
+    solution = _solve(problem, settings, start, shared)
     return solution, certify_kernel(problem, solution, settings.tol)
+
+
+def _solve(
+    problem: KernelProblem,
+    settings: KernelSettings,
+    start: NDArray[np.float64] | None,
+    shared: SharedRows | None,
+) -> KernelSolution:
+    """Solve a problem; where it asks for a hard margin that does not exist, prove that."""
+    if not (isinstance(problem, Classes) and problem.is_hard):
+        return decompose(problem, settings, start, shared)
+    try:
+        return solve_hard_margin(problem, settings, start, shared)
+    except NotSeparableError as error:
+        proof = certify_kernel_overlap(problem, error.proof)
+    msg = f"C=inf asks for a plane between {problem.sides}, but {proof}; use a finite C"
+    raise NotSeparableError(msg, proof)

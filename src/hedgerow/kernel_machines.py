@@ -51,12 +51,15 @@ class Classes(KernelProblem):
         The loss.
     has_intercept : bool
         Whether there is a b.
+    sides : str
+        What to call the two classes in a message.
     """
 
     y: Vector
     weight: Vector
     loss: Loss = "hinge"
     has_intercept: bool = True
+    sides: str = "the classes"
 
     @property
     def is_hard(self) -> bool:

@@ -51,8 +51,10 @@ ROUNDS = 50
 """Rounds between two reports."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
-PATIENCE = 200
-"""Reports without a lower violation after which a run has stalled."""
+PATIENCE = 60
+"""Reports without a violation that is clearly lower, after which a run has stalled."""
+CLEARLY = 0.9
+"""Part of the lowest violation that is clearly lower."""
 REFINEMENTS = 8
 """Times that exact scores may disagree."""
 SMALL = 1000
@@ -314,8 +316,9 @@ class _Run:
             self.monitor.check()
             if self.n_steps >= self.limit:
                 return False
-            n_waited = 0 if violation < lowest else n_waited + 1
-            lowest = min(lowest, violation)
+            n_waited += 1
+            if violation < CLEARLY * lowest:
+                lowest, n_waited = violation, 0
         return True
 
     def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:

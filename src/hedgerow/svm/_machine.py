@@ -35,7 +35,13 @@ from hedgerow._state.rules import (
 )
 from hedgerow._validation import WeightedRows, check_prediction_rows
 from hedgerow.certificates import Certificate, worst
-from hedgerow.errors import DataError, NotCertifiedWarning, UnavailableError, warn_user
+from hedgerow.errors import (
+    DataError,
+    NotCertifiedWarning,
+    NotSeparableError,
+    UnavailableError,
+    warn_user,
+)
 from hedgerow.gram import Gram
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
@@ -313,7 +319,11 @@ def _fit_part(
     problem = part.problem(shared.gram)
     if not space.kernel.is_positive_semidefinite:
         problem = replace(problem, is_convex=False)
-    return fit_kernel(problem, settings, part.start, shared.rows)
+    try:
+        return fit_kernel(problem, settings, part.start, shared.rows)
+    except NotSeparableError as error:
+        rows = part.points[error.proof.rows]
+        raise NotSeparableError(str(error), replace(error.proof, rows=rows)) from None
 
 
 def _like(vectors: Rows, coef: Vector) -> Rows:

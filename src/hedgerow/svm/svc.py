@@ -44,7 +44,7 @@ class SVC(KernelClassifier):
     ----------
     C : float, default=1.0
         Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
-        margin.
+        margin: a NotSeparableError with a proof if no plane separates the classes.
     kernel : str, Kernel, callable or object with ``rows(X, indices)``, default="rbf"
         A name of ``hedgerow.kernels.KERNELS``, an object such as ``RBF(sigma=2.0)`` or
         ``0.5 * RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed".
@@ -200,9 +200,13 @@ class SVC(KernelClassifier):
         self.n_jobs = n_jobs
         self.max_time = max_time
 
-    def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:  # noqa: ARG002
+    def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem of two classes; a hard margin has no weights, only rows."""
-        cost = np.full(len(y), np.inf) if np.isinf(self.C) else self.C * weight
         return partial(
-            Classes, y=y, weight=cost, loss=self.loss, has_intercept=bool(self.fit_intercept)
+            Classes,
+            y=y,
+            weight=np.full(len(y), np.inf) if np.isinf(self.C) else self.C * weight,
+            loss=self.loss,
+            has_intercept=bool(self.fit_intercept),
+            sides=sides,
         )
