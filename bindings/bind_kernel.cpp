@@ -128,6 +128,18 @@ std::shared_ptr<KernelSource> source_of_matrix(const OwnedKernel& kernel, const 
   return std::make_shared<MatrixKernelSource>(kernel.program, matrix.view, n_threads);
 }
 
+std::shared_ptr<KernelSource> source_of_pair(std::shared_ptr<KernelSource> all,
+                                             Table<const float> within_first,
+                                             Table<const float> within_second) {
+  for (const auto* within : {&within_first, &within_second})
+    require_length("a row of values within a class", within->shape(1),
+                   static_cast<std::int64_t>(within->shape(0)), "point");
+  require_length("the points of both classes", within_first.shape(0) + within_second.shape(0),
+                 all->n_points(), "point");
+  return std::make_shared<PairSource>(std::move(all), as_span(within_first),
+                                      as_span(within_second));
+}
+
 constexpr const char* kVariable = "variable";
 
 /// The vectors of a program as Python has them, checked against the number of its variables.
@@ -260,6 +272,9 @@ void bind_kernel(nb::module_& module) {
             return std::make_shared<PythonKernelSource>(std::move(function), n_points);
           },
           "function"_a, "n_points"_a)
+      .def_static("of_pair", &source_of_pair, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+                  "points"_a, "within_first"_a.noconvert(), "within_second"_a.noconvert(),
+                  "Points of two classes, whose values within either are given.")
       .def_prop_ro("n_points", &KernelSource::n_points);
   nb::class_<ProgramArrays>(module, "Program", nb::is_final(),
                             "The vectors of a QP, whose memory must outlive it.")

@@ -98,11 +98,14 @@ class MatrixGram:
         The rows; given values themselves for ``Kernel.precomputed()``.
     n_threads : int
         Threads to compute with; no result depends on it.
+    within : tuple of two ndarrays of float32, or None
+        If the rows are those of two classes, one after the other: the values within either.
     """
 
     kernel: _core.Kernel
     matrix: _core.Matrix
     n_threads: int = 1
+    within: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
     _rows: _core.Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,7 +125,15 @@ class MatrixGram:
     @cached_property
     def source(self) -> _core.KernelSource:
         """Where a solver has float32 values from."""
-        return _core.KernelSource.of_matrix(self.kernel, self._rows, self.n_threads)
+        source = _core.KernelSource.of_matrix(self.kernel, self._rows, self.n_threads)
+        return source if self.within is None else _core.KernelSource.of_pair(source, *self.within)
+
+    @property
+    def values(self) -> NDArray[np.float32]:
+        """All values, as a solver would have them."""
+        everyone = np.arange(self.n_points, dtype=np.int64)
+        rows = self._rows
+        return _core.kernel_block32(self.kernel, rows, rows, everyone, everyone, self.n_threads)
 
     @cached_property
     def diagonal(self) -> Vector:

@@ -174,22 +174,19 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     def _parts(self, data: TrainingData) -> list[Part]:
         """Return the problem of each plane."""
-        classes = data.classes.tolist()
-        if self.multi_class == "ovo" or len(classes) == 2:
+        labels, everyone = data.classes.tolist(), np.flatnonzero(data.sample_weight > 0)
+        if len(labels) == 2:
+            parts = [self._part(data, everyone, 1, _both(*labels))]
+        elif self.multi_class == "ovo":
+            of_class = [everyone[data.y[everyone] == k] for k in range(len(labels))]
             parts = [
-                self._part(
-                    data,
-                    np.isin(data.y, (i, j)),
-                    j,
-                    f"the classes {classes[i]!r} and {classes[j]!r}",
-                )
-                for i, j in pairs_of_classes(len(classes))
+                self._pair(data, (of_class[i], of_class[j]), j, _both(labels[i], labels[j]))
+                for i, j in pairs_of_classes(len(labels))
             ]
         else:
-            everyone = np.ones(len(data.y), dtype=bool)
             parts = [
                 self._part(data, everyone, k, f"class {label!r} and the rest")
-                for k, label in enumerate(classes)
+                for k, label in enumerate(labels)
             ]
         starts = self._starts(data)
         if starts is None:
@@ -199,11 +196,15 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
             for part, start in zip(parts, starts, strict=True)
         ]
 
-    def _part(
-        self, data: TrainingData, takes_part: NDArray[np.bool_], positive: int, sides: str
+    def _pair(
+        self, data: TrainingData, classes: tuple[Indices, Indices], positive: int, sides: str
     ) -> Part:
+        """Return the problem of two classes, whose rows come one after the other."""
+        part = self._part(data, np.concatenate(classes), positive, sides)
+        return replace(part, classes=classes) if all(map(len, classes)) else part
+
+    def _part(self, data: TrainingData, points: Indices, positive: int, sides: str) -> Part:
         """Return the problem of one class against the others among some rows."""
-        points = np.flatnonzero(takes_part & (data.sample_weight > 0))
         y = np.where(data.y[points] == positive, 1.0, -1.0)
         return Part(points, self._binary(y, data.sample_weight[points], sides))
 
@@ -240,3 +241,8 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         """Return the coefficients with their layout."""
         is_of_pairs = self.multi_class == "ovo" and len(self.classes_) > 2
         return Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs)
+
+
+def _both(first: Any, second: Any) -> str:
+    """Return what to call two classes in a message."""
+    return f"the classes {first!r} and {second!r}"

@@ -62,6 +62,7 @@ from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
 from hedgerow.svm._space import KernelSpace, compiled
+from hedgerow.svm._within_classes import WithinClasses
 
 __all__ = ["COMMON_RULES", "FITTED_RULES", "KernelMachine", "Part", "Result"]
 
@@ -112,11 +113,14 @@ class Part:
         Makes the problem of the kernel values among them.
     start : ndarray or None
         A beta to begin at.
+    classes : tuple of two ndarrays of int64, or None
+        If the points are those of two classes, one after the other: the points of either.
     """
 
     points: Indices
     problem: Callable[[Gram], KernelProblem]
     start: Vector | None = None
+    classes: tuple[Indices, Indices] | None = None
 
 
 class KernelMachine(CallbackSupport, BaseEstimator):
@@ -222,8 +226,11 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         if all(np.array_equal(part.points, parts[0].points) for part in parts):
             task = partial(_fit_part, space=space, settings=settings, shared=_Shared())
             return list(side_by_side(task, parts, 1))
-        alone = replace(settings, n_threads=1, cache_bytes=settings.cache_bytes // n_threads)
-        return list(side_by_side(partial(_fit_part, space=space, settings=alone), parts, n_threads))
+        within = WithinClasses.of(space, [part.classes for part in parts], settings)
+        left = settings.cache_bytes - within.n_bytes
+        alone = replace(settings, n_threads=1, cache_bytes=left // n_threads)
+        task = partial(_fit_part, space=space, settings=alone, within=within)
+        return list(side_by_side(task, parts, n_threads))
 
     def _keep_support(self, data: WeightedRows, support: Indices, coef: Coefficients) -> None:
         """Set the support vectors and their coefficients."""
@@ -310,12 +317,17 @@ class _Shared:
 
 
 def _fit_part(
-    part: Part, space: KernelSpace, settings: KernelSettings, shared: _Shared | None = None
+    part: Part,
+    space: KernelSpace,
+    settings: KernelSettings,
+    shared: _Shared | None = None,
+    within: WithinClasses | None = None,
 ) -> Result:
     """Solve and certify the problem of some rows."""
     shared = shared or _Shared()
     if shared.gram is None:
-        shared.gram = space.gram(part.points, settings.n_threads)
+        known = None if within is None else within.of_pair(part.classes)
+        shared.gram = space.gram(part.points, settings.n_threads, known)
     problem = part.problem(shared.gram)
     if not space.kernel.is_positive_semidefinite:
         problem = replace(problem, is_convex=False)

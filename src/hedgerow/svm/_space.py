@@ -19,6 +19,7 @@ __all__ = ["KernelSpace", "compiled"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Values32 = NDArray[np.float32]
 
 
 def compiled(kernel: Kernel) -> _core.Kernel | None:
@@ -42,22 +43,33 @@ class KernelSpace:
     kernel: Kernel
     rows: Rows
 
-    def gram(self, points: Indices, n_threads: int) -> Gram:
-        """Return the kernel values among some of the rows."""
-        kernel, whole = compiled(self.kernel), len(points) == self.rows.shape[0]
+    def gram(
+        self, points: Indices, n_threads: int, within: tuple[Values32, Values32] | None = None
+    ) -> Gram:
+        """Return the kernel values among some of the rows; those within two classes may be there."""
+        kernel = compiled(self.kernel)
         if kernel is None:
             return FunctionGram(_values_of(self.kernel, self.rows, points), len(points))
+        return _finite(MatrixGram(kernel, self._matrix(kernel, points), n_threads, within))
+
+    def within(self, points: Indices, n_threads: int) -> Values32 | None:
+        """Return the values among the points of a class, which its pairs with others share."""
+        kernel = compiled(self.kernel)
+        if kernel is None or kernel.is_given:
+            return None
+        return MatrixGram(kernel, self._matrix(kernel, points), n_threads).values
+
+    def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
+        """Return some of the rows, or of a given table their values."""
         if kernel.is_given:
-            table = dense(self.rows)
-            table = table if whole else np.ascontiguousarray(table[np.ix_(points, points)])
-            return _finite(MatrixGram(kernel, matrix_of(table), n_threads))
-        rows = self.rows if whole else self.rows[points]
-        return _finite(MatrixGram(kernel, matrix_of(rows), n_threads))
+            return matrix_of(np.ascontiguousarray(dense(self.rows)[np.ix_(points, points)]))
+        is_whole = np.array_equal(points, np.arange(self.rows.shape[0]))
+        return matrix_of(self.rows if is_whole else self.rows[points])
 
 
 def _values_of(kernel: Kernel, rows: Rows, points: Indices) -> Any:
     """Return the function of two sets of numbers of points that gives their values."""
-    mine = rows if len(points) == rows.shape[0] else rows[points]
+    mine = rows[points]
     return _Rows(kernel, mine) if isinstance(kernel, RowsKernel) else partial(_block, kernel, mine)
 
 

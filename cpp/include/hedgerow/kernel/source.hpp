@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "hedgerow/kernel/kernel.hpp"
 
@@ -50,6 +52,31 @@ class MatrixKernelSource : public KernelSource {
 
  private:
   KernelValues values_;
+};
+
+/// The points of two classes, one after the other; values within a class are given, as many pairs of
+/// classes share them, and those between the classes come from a source of all points.
+class PairSource : public KernelSource {
+ public:
+  /// Row-major squares of values, which must outlive it.
+  PairSource(std::shared_ptr<const KernelSource> all, std::span<const float> within_first,
+             std::span<const float> within_second);
+
+  std::int64_t n_points() const override { return all_->n_points(); }
+  void for_pieces(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                  const std::function<void(const KernelPiece&)>& use) const override;
+  bool is_cheap() const override { return all_->is_cheap(); }
+  bool is_threaded() const override { return all_->is_threaded(); }
+
+ private:
+  struct Stretch;  ///< of points in one class
+  std::vector<Stretch> stretches(std::span<const std::int64_t> points) const;
+  void pass_on_within(const Stretch& rows, const Stretch& columns,
+                      const std::function<void(const KernelPiece&)>& use) const;
+
+  std::shared_ptr<const KernelSource> all_;
+  std::int64_t n_first_;
+  std::span<const float> within_[2];
 };
 
 }  // namespace hedgerow
