@@ -53,9 +53,11 @@ from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings
 from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
 from hedgerow.svm._space import KernelSpace, compiled
+from hedgerow.svm.compress import Compression
 
 __all__ = ["COMMON_RULES", "FITTED_RULES", "KernelMachine", "Part", "Result"]
 
@@ -90,6 +92,9 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "certificate_": instance_of(Certificate),
     "status_": short_text,
     "shape_fit_": whole_numbers("dimensions"),
+    "compression_": optional(
+        instance_of(Compression, planes=lambda report: len(report.relative_errors))
+    ),
 }
 """Rules of the fitted attributes that every kernel machine has."""
 
@@ -113,7 +118,7 @@ class Part:
     start: Vector | None = None
 
 
-class KernelMachine(CallbackSupport, BaseEstimator):
+class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     """A machine whose fit solves kernel problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.
@@ -221,6 +226,8 @@ class KernelMachine(CallbackSupport, BaseEstimator):
 
     def _keep_support(self, data: WeightedRows, support: Indices, coef: Coefficients) -> None:
         """Set the support vectors and their coefficients."""
+        if hasattr(self, "compression_"):
+            del self.compression_
         self.support_ = support
         is_table = isinstance(self.kernel_, Precomputed)
         self.support_vectors_ = data.X[support[:0] if is_table else support]

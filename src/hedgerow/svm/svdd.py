@@ -20,6 +20,7 @@ from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.kernels import Precomputed
 from hedgerow.svm._machine import COMMON_RULES, Part
 from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
+from hedgerow.svm.compress import Compressed
 
 __all__ = ["SVDD"]
 
@@ -80,6 +81,7 @@ shape_fit_, n_features_in_, feature_names_in_
     """
 
     _rules = _RULES
+    _keeps_sum = True
 
     radius_: float
     sq_norm_: float
@@ -151,3 +153,9 @@ shape_fit_, n_features_in_, feature_names_in_
         sq_radius = float(solution.figures["sq_radius"])
         self.radius_ = float(np.sqrt(sq_radius))
         self.sq_norm_ = max(0.0, sq_radius - 2.0 * float(self.intercept_[0]))
+
+    def _keep_compressed(self, found: Compressed) -> None:
+        """Set the support vectors that stay, and the ball on which they lie as they did."""
+        super()._keep_compressed(found)
+        self.sq_norm_ = max(0.0, float(found.sq_lengths[0]))
+        self.radius_ = float(np.sqrt(max(0.0, 2.0 * float(self.intercept_[0]) + self.sq_norm_)))
