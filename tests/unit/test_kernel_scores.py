@@ -144,9 +144,9 @@ def test_vectors_without_room_for_a_dense_copy_give_the_same_scores(monkeypatch)
     Z, X, coef = sp.csr_array(table(150, 30)), table(33, 30, seed=1), of_pairs([70, 30, 50])
     kernel = SVC(kernel="rbf", gamma=0.7)._kernel_as_given()
     made = partial(_scores.scorer_of, kernel, np.arange(150), Z, 30, coef)
-    expected = made()(X, 1)
+    expected = made()(X, matrix_of(X), 1)
     monkeypatch.setattr(_scores, "MOST_PACKED", 0)
-    np.testing.assert_allclose(made()(X, 1), expected, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(made()(X, matrix_of(X), 1), expected, rtol=0.0, atol=1e-12)
 
 
 def test_many_rows_of_zeros_are_scored_as_a_few_of_them_are():

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
     Rule,
@@ -24,7 +25,7 @@ from hedgerow._parameters import (
     true_or_false,
     whole_number,
 )
-from hedgerow._rows import Rows, dense
+from hedgerow._rows import Rows, dense, matrix_of
 from hedgerow._state.rules import (
     AttributeRule,
     instance_of,
@@ -64,6 +65,9 @@ __all__ = ["COMMON_RULES", "FITTED_RULES", "KernelMachine", "Part", "Result"]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Result: TypeAlias = tuple[KernelSolution, Certificate]
+
+WORTH_THREADS = 64
+"""Rows from which on scores are computed by several threads."""
 
 _log = logging.getLogger("hedgerow")
 
@@ -263,13 +267,15 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""
-        return self._scores_of(check_prediction_rows(self, X)[0])
+        return self._scores_of(*check_prediction_rows(self, X))
 
-    def _scores_of(self, rows: Rows) -> Vector:
-        """Return the scores of rows that have been checked."""
+    def _scores_of(self, rows: Rows, matrix: _core.Matrix) -> Vector:
+        """Return the scores of rows that have been checked, of which the core has this view."""
         if hasattr(self, "scaling_"):
             rows = self.scaling_.apply(rows)
-        return self._scorer()(rows, check_n_threads(self.n_jobs)) + self.intercept_
+            matrix = matrix_of(rows)
+        n_threads = check_n_threads(self.n_jobs, is_worthwhile=rows.shape[0] >= WORTH_THREADS)
+        return self._scorer()(rows, matrix, n_threads) + self.intercept_
 
     def _scorer(self) -> Scorer:
         """Return what makes the sums of kernel values, made ready once for the fitted attributes."""

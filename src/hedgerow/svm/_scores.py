@@ -21,8 +21,8 @@ __all__ = ["Scorer", "scorer_of"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Scorer: TypeAlias = Callable[[Rows, int], Vector]
-"""Takes rows and threads; returns the sum of each row for each plane, without an intercept."""
+Scorer: TypeAlias = Callable[[Rows, _core.Matrix, int], Vector]
+"""Takes rows, the core's view of them, and threads; returns a sum a plane, without the intercept."""
 
 MOST_PACKED = 2**25
 """Values of sparse support vectors, zeros included, up to which a dense copy is kept: 256 MB."""
@@ -66,9 +66,9 @@ def scorer_of(
     return partial(_by_core, _packed(core, matrix_of(vectors), coef))
 
 
-def _by_planes(planes: Vector, rows: Rows, n_threads: int) -> Vector:
+def _by_planes(planes: Vector, _: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
     """Return the scores by planes among the features, which few kernels have."""
-    return _core.scores(matrix_of(rows), planes, np.zeros(len(planes)), n_threads)
+    return _core.scores(matrix, planes, np.zeros(len(planes)), n_threads)
 
 
 def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> _core.KernelScorer:
@@ -85,9 +85,10 @@ def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> 
     )
 
 
-def _by_core(scorer: _core.KernelScorer, rows: Rows, n_threads: int) -> Vector:
+def _by_core(
+    scorer: _core.KernelScorer, rows: Rows, matrix: _core.Matrix, n_threads: int
+) -> Vector:
     """Return the scores by a kernel that the core knows, its values in the precision of the rows."""
-    matrix = matrix_of(rows)
     if rows.shape[0] >= WORTH_LOOKING:
         matrix = compact(matrix, n_threads, WORTH_COMPACTING)
     return scorer.scores(matrix, n_threads)
@@ -101,9 +102,9 @@ class _BySums:
     vectors: Rows
     coef: Coefficients
 
-    def __call__(self, rows: Rows, n_threads: int) -> Vector:
+    def __call__(self, rows: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
         """Return the scores, one segment of support vectors after the other."""
-        matrix, exact = matrix_of(rows), rows.dtype == np.float64
+        exact = rows.dtype == np.float64
         places = self.coef.planes_of_lines()
         scores = np.zeros((rows.shape[0], int(places.max()) + 1))
         for some, planes in zip(self.coef.segments, places, strict=True):
@@ -124,7 +125,7 @@ class _ByFunction:
     columns: Indices | None
     planes: Vector
 
-    def __call__(self, rows: Rows, n_threads: int) -> Vector:  # noqa: ARG002 - the form of all scorers
+    def __call__(self, rows: Rows, _: _core.Matrix, n_threads: int) -> Vector:  # noqa: ARG002
         """Return the scores, from as many kernel values at a time as there is room for."""
         size = max(1, VALUES // max(1, self.planes.shape[1]))
         parts = [self._some(rows[first : first + size]) for first in range(0, rows.shape[0], size)]

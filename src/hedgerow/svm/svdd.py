@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._parameters import any_of, none, real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
@@ -121,9 +122,10 @@ shape_fit_, n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.max_time = max_time
 
-    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
         """Return R^2 - |phi(x) - a|^2, and R^2."""
-        return 2.0 * self._scores_of(rows)[:, 0] - self._sq_lengths(rows), self.radius_**2
+        scores = self._scores_of(rows, matrix)[:, 0]
+        return 2.0 * scores - self._sq_lengths(rows), self.radius_**2
 
     def _check(self) -> None:
         super()._check()
