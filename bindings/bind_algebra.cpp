@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "hedgerow/algebra.hpp"
+#include "hedgerow/pair_votes.hpp"
 
 namespace hedgerow::bindings {
 namespace {
@@ -29,6 +30,15 @@ NewArray<double, 2> py_scores(const OwnedMatrix& matrix, Table<const double> coe
   auto out = make_array<double, 2>({height(matrix), coef.shape(0)});
   const nb::gil_scoped_release unlocked;
   scores(matrix.view, as_span(coef), as_span(intercept), as_span(out), n_threads);
+  return out;
+}
+
+NewArray<double, 2> py_votes_of_pairs(Table<const double> scores, std::int64_t n_classes) {
+  require_length("a row of scores", scores.shape(1), n_classes * (n_classes - 1) / 2,
+                 "pair of classes");
+  auto out = make_array<double, 2>({scores.shape(0), static_cast<std::size_t>(n_classes)});
+  const nb::gil_scoped_release unlocked;
+  votes_of_pairs(as_span(scores), n_classes, as_span(out));
   return out;
 }
 
@@ -125,6 +135,8 @@ NewArray<double, 1> py_cholesky_solve(Table<const double> l, Vector<const double
 void bind_algebra(nb::module_& module) {
   module.def("scores", &py_scores, "matrix"_a, "coef"_a.noconvert(), "intercept"_a.noconvert(),
              "n_threads"_a, "coef . x_i + intercept, for each row i and each row of coef.");
+  module.def("votes_of_pairs", &py_votes_of_pairs, "scores"_a.noconvert(), "n_classes"_a,
+             "For each row and class its votes by the scores of pairs, and less than 1/3 besides.");
   module.def("weighted_row_sum", &py_weighted_row_sum, "matrix"_a, "v"_a.noconvert(),
              "n_threads"_a, "The sum of v_i x_i.");
   module.def("weighted_square_sum", &py_weighted_square_sum, "matrix"_a, "v"_a.noconvert(),

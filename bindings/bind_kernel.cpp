@@ -1,9 +1,11 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
+#include <numeric>
 
 #include "arrays.hpp"
 #include "hedgerow/kernel/kernel.hpp"
+#include "hedgerow/kernel/scorer.hpp"
 #include "hedgerow/kernel/source.hpp"
 #include "hedgerow/solver/box_qp.hpp"
 
@@ -140,6 +142,38 @@ std::shared_ptr<KernelSource> source_of_pair(std::shared_ptr<KernelSource> all,
                                       as_span(within_second));
 }
 
+void construct_scorer(KernelScorer* self, const OwnedKernel& kernel, const OwnedMatrix& vectors,
+                      Table<const double> coef, Vector<const std::int64_t> segments,
+                      Table<const std::int64_t> planes, std::int64_t n_planes) {
+  require_length("a line of coef", coef.shape(1), n_rows(vectors.view), "vector");
+  require_length("planes", planes.shape(0), static_cast<std::int64_t>(segments.size()), "segment");
+  require_length("a line of planes", planes.shape(1), static_cast<std::int64_t>(coef.shape(0)),
+                 "line of coef");
+  require_rows(as_span(segments), n_rows(vectors.view) + 1);
+  require_length("coef", coef.shape(1),
+                 std::accumulate(segments.data(), segments.data() + segments.size(), std::int64_t{0}),
+                 "vector of a segment");
+  for (const std::int64_t plane : as_span(planes))
+    if (plane < 0 || plane >= n_planes) throw nb::value_error("a line goes to a plane that is none.");
+  if (is_given(kernel)) throw nb::value_error("given kernel values have no vectors.");
+  const nb::gil_scoped_release unlocked;
+  new (self) KernelScorer(
+      kernel.program, vectors.view,
+      {as_span(coef), static_cast<std::int64_t>(coef.shape(0)), as_span(segments), as_span(planes),
+       n_planes});
+}
+
+NewArray<double, 2> py_kernel_scores(const KernelScorer& self, const OwnedMatrix& rows,
+                                     int n_threads) {
+  require_length("a row", static_cast<std::size_t>(n_cols(rows.view)), self.n_features(),
+                 "feature of the vectors");
+  auto out = make_array<double, 2>({static_cast<std::size_t>(n_rows(rows.view)),
+                                    static_cast<std::size_t>(self.n_planes())});
+  const nb::gil_scoped_release unlocked;
+  self.scores(rows.view, as_span(out), n_threads);
+  return out;
+}
+
 constexpr const char* kVariable = "variable";
 
 /// The vectors of a program as Python has them, checked against the number of its variables.
@@ -262,6 +296,14 @@ void bind_kernels(nb::module_& module) {
 
 void bind_kernel(nb::module_& module) {
   bind_kernels(module);
+  nb::class_<KernelScorer>(module, "KernelScorer", nb::is_final(),
+                           "Scores of rows by support vectors, made ready once.")
+      .def("__init__", &construct_scorer, nb::keep_alive<1, 3>(), "kernel"_a, "vectors"_a,
+           nb::kw_only(), "coef"_a.noconvert(), "segments"_a.noconvert(), "planes"_a.noconvert(),
+           "n_planes"_a,
+           "The coefficients are lines of one for each vector; the lines of a segment go to its planes.")
+      .def("scores", &py_kernel_scores, "rows"_a, "n_threads"_a,
+           "A column a plane, from values of the precision of the rows.");
   nb::class_<KernelSource>(module, "KernelSource", nb::is_final(),
                            "Where a solver has kernel values from, block by block.")
       .def_static("of_matrix", &source_of_matrix, nb::keep_alive<0, 2>(), "kernel"_a, "matrix"_a,

@@ -4,13 +4,13 @@
 namespace hedgerow::bindings {
 
 void bind_matrix(nanobind::module_& module);   // Matrix
-void bind_algebra(nanobind::module_& module);  // sums, products, Cholesky
+void bind_algebra(nanobind::module_& module);  // sums, products, votes, Cholesky
 void bind_losses(nanobind::module_& module);   // LossShape, loss_pass
 void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, perceptron_pass
 void bind_joint_descent(nanobind::module_& module);    // JointDescent
 void bind_sequential_dual(nanobind::module_& module);  // SequentialDual
 void bind_descent(nanobind::module_& module);  // averaged_steps, steady_steps
-void bind_kernel(nanobind::module_& module);   // Kernel, kernel values and sums, BoxQp
+void bind_kernel(nanobind::module_& module);   // Kernel, kernel values and sums, KernelScorer, BoxQp
 void bind_l1(nanobind::module_& module);       // l1_sweeps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts

@@ -1,10 +1,10 @@
 #include "hedgerow/kernel/kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "hedgerow/algebra.hpp"
 #include "hedgerow/parallel.hpp"
+#include "kernel_parts.hpp"
 
 namespace hedgerow {
 namespace {
@@ -14,17 +14,6 @@ constexpr std::int64_t kSpan = kKernelTile;
 /// Features folded at a time: strips of both sides stay in the second-level cache.
 constexpr std::int64_t kDepth = 256;
 
-bool uses_products(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::laplacian:
-    case KernelKind::chi_squared:
-    case KernelKind::additive_chi_squared:
-    case KernelKind::intersection:
-    case KernelKind::wavelet: return false;
-    default: return true;
-  }
-}
-
 /// What one thread needs to make tiles, kept by it: fresh memory for every tile would cost more than
 /// the tile.
 template <class T>
@@ -32,7 +21,6 @@ struct Workshop {
   std::vector<T> packed_rows, packed_cols, panels, of_rows, of_cols;
   std::vector<float> narrow_panels;
   std::vector<std::int32_t> slots;
-  std::vector<std::vector<T>> tiles;
 };
 
 template <class T>
@@ -41,34 +29,14 @@ Workshop<T>& workshop() {
   return here;
 }
 
-std::int64_t whole(std::int64_t n, std::int64_t width) { return (n + width - 1) / width * width; }
-
-/// Rows of a tile with room for whole strips of any instruction set.
-constexpr std::int64_t kTileRoom = (kSpan + 12) * kSpan;
-
-template <class T>
-std::vector<T>& tile_at(std::size_t depth) {
-  auto& tiles = workshop<T>().tiles;
-  while (tiles.size() <= depth) tiles.emplace_back(kTileRoom);
-  return tiles[depth];
-}
-
-template <class T>
-void make_room(std::vector<T>& values, std::int64_t n) {
-  if (static_cast<std::int64_t>(values.size()) < n) values.resize(static_cast<std::size_t>(n));
-}
-
 /// What the formula of a kernel needs of each row beside the products.
 template <class T>
 void write_extras(KernelKind kind, const std::vector<double>& sq_norms,
                   std::span<const std::int64_t> rows, std::vector<T>& out) {
   make_room(out, kSpan + 64);
   if (sq_norms.empty()) return;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const double sq_norm = sq_norms[rows[r]];
-    const double inverse = sq_norm > 0.0 ? 1.0 / std::sqrt(sq_norm) : 0.0;
-    out[r] = static_cast<T>(kind == KernelKind::cosine ? inverse : sq_norm);
-  }
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    out[r] = static_cast<T>(extra_of(kind, sq_norms[rows[r]]));
 }
 
 template <class T>
@@ -81,11 +49,6 @@ std::int64_t most_lines(const SparseRows<T, I>& rows, std::span<const std::int64
   std::int64_t n = 0;
   for (const std::int64_t i : selected) n += rows.indptr[i + 1] - rows.indptr[i];
   return std::min(n, rows.n_cols) + 1;
-}
-
-template <class T>
-const KernelLoops<T>& loops() {
-  return hot();
 }
 
 /// Entries of a given matrix of values.
@@ -123,32 +86,21 @@ bool has_float32_rows(const KernelValues& values) {
       values.left());
 }
 
-/// The largest gamma |x|^2 of which float32 leaves distances that are right to a few parts in a million.
-constexpr double kLargestExponent = 16.0;
-
 }  // namespace
 
 KernelValues::KernelValues(Kernel kernel, const Matrix& left, const Matrix& right, int n_threads)
     : kernel_(std::move(kernel)), left_(left), right_(right) {
   has_sparse_columns_ = std::visit([](const auto& rows) { return is_sparse(rows); }, right_);
-  bool wants_norms = false;
-  for (const KernelStep& step : kernel_) {
-    if (step.does != KernelStep::Does::push) continue;
-    fits_float32_ = fits_float32_ && uses_products(step.shape.kind);
-    wants_norms = wants_norms || step.shape.kind == KernelKind::rbf ||
-                  step.shape.kind == KernelKind::cosine;
-  }
-  if (!wants_norms) return;
-  left_sq_norms_.resize(static_cast<std::size_t>(n_rows(left_)));
-  right_sq_norms_.resize(static_cast<std::size_t>(n_rows(right_)));
-  row_sq_norms(left_, left_sq_norms_, n_threads);
-  row_sq_norms(right_, right_sq_norms_, n_threads);
   double largest = 0.0;
-  for (const auto* norms : {&left_sq_norms_, &right_sq_norms_})
-    for (const double sq_norm : *norms) largest = std::max(largest, sq_norm);
-  for (const KernelStep& step : kernel_)
-    if (step.does == KernelStep::Does::push && step.shape.kind == KernelKind::rbf)
-      fits_float32_ = fits_float32_ && step.shape.gamma * largest <= kLargestExponent;
+  if (wants_norms(kernel_)) {
+    left_sq_norms_.resize(static_cast<std::size_t>(n_rows(left_)));
+    right_sq_norms_.resize(static_cast<std::size_t>(n_rows(right_)));
+    row_sq_norms(left_, left_sq_norms_, n_threads);
+    row_sq_norms(right_, right_sq_norms_, n_threads);
+    for (const auto* norms : {&left_sq_norms_, &right_sq_norms_})
+      for (const double sq_norm : *norms) largest = std::max(largest, sq_norm);
+  }
+  fits_float32_ = hedgerow::fits_float32(kernel_, largest);
 }
 
 template <class T>
@@ -158,13 +110,13 @@ ReadyRows<T>::ReadyRows(const KernelValues& values, std::span<const std::int64_t
 /// One panel of scattered rows, which then stays in the cache.
 template <class T>
 std::int64_t ReadyRows<T>::most_rows(const KernelValues& values) {
-  return values.has_sparse_columns() ? std::min(loops<T>().scatter_rows, kSpan) : kSpan;
+  return values.has_sparse_columns() ? std::min(kernel_loops<T>().scatter_rows, kSpan) : kSpan;
 }
 
 template <class T>
 ReadyRows<T>::~ReadyRows() {
   if (!is_scattered_) return;
-  const std::int64_t width = loops<T>().scatter_rows;
+  const std::int64_t width = kernel_loops<T>().scatter_rows;
   std::visit(
       [&](const auto& left) {
         const RowLoops<std::decay_t<decltype(left)>>& of_left = hot();
@@ -180,11 +132,11 @@ template <class T>
 void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::int64_t> columns,
                                T* out) {
   Workshop<T>& shop = workshop<T>();
-  const std::int64_t height = whole(static_cast<std::int64_t>(rows_.size()), loops<T>().strip_rows);
+  const std::int64_t height = whole(static_cast<std::int64_t>(rows_.size()), kernel_loops<T>().strip_rows);
   const std::int64_t breadth =
-      whole(static_cast<std::int64_t>(columns.size()), loops<T>().strip_cols);
+      whole(static_cast<std::int64_t>(columns.size()), kernel_loops<T>().strip_cols);
   const std::int64_t n_features = n_cols(values_.left());
-  std::fill_n(out, height * kSpan, shape.kind == KernelKind::wavelet ? T{1} : T{0});
+  std::fill_n(out, height * kSpan, empty_fold<T>(shape.kind));
   const auto pack = [&](const Matrix& matrix, std::span<const std::int64_t> selected,
                         std::int64_t begin, std::int64_t end, std::int64_t width, T* packed) {
     std::visit(
@@ -203,10 +155,11 @@ void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::in
     const std::int64_t begin = stretches.begin(s), end = stretches.end(s);
     T* packed_rows = shop.packed_rows.data() + height * begin;
     if (!is_packed_)
-      pack(values_.left(), rows_, begin, end, loops<T>().strip_rows, packed_rows);
-    pack(values_.right(), columns, begin, end, loops<T>().strip_cols, shop.packed_cols.data());
-    loops<T>().fold_features(
-        shape, {packed_rows, shop.packed_cols.data(), height, breadth, end - begin}, out, kSpan);
+      pack(values_.left(), rows_, begin, end, kernel_loops<T>().strip_rows, packed_rows);
+    pack(values_.right(), columns, begin, end, kernel_loops<T>().strip_cols, shop.packed_cols.data());
+    kernel_loops<T>().fold_features(
+        shape, {packed_rows, shop.packed_cols.data(), height, breadth, end - begin, end - begin}, out,
+        kSpan);
   }
   is_packed_ = true;
 }
@@ -216,7 +169,7 @@ template <class T>
 template <class P>
 void ReadyRows<T>::scatter_into(std::vector<P>& panels) {
   Workshop<T>& shop = workshop<T>();
-  const std::int64_t width = loops<T>().scatter_rows, n_features = n_cols(values_.left());
+  const std::int64_t width = kernel_loops<T>().scatter_rows, n_features = n_cols(values_.left());
   const auto n = static_cast<std::int64_t>(rows_.size());
   std::visit(
       [&](const auto& left) {
@@ -241,7 +194,7 @@ void ReadyRows<T>::multiply_scattered(std::span<const std::int64_t> columns, T* 
   const bool is_narrow = has_float32_rows(values_);
   if (!is_scattered_ && is_narrow) scatter_into(shop.narrow_panels);
   if (!is_scattered_) scatter_into(shop.panels);
-  const std::int64_t width = loops<T>().scatter_rows, n_features = n_cols(values_.left());
+  const std::int64_t width = kernel_loops<T>().scatter_rows, n_features = n_cols(values_.left());
   const auto n = static_cast<std::int64_t>(rows_.size());
   const auto n_columns = static_cast<std::int64_t>(columns.size());
   std::visit(
@@ -293,50 +246,32 @@ void ReadyRows<T>::push(const KernelShape& shape, std::span<const std::int64_t> 
     return;
   }
   sum_features(shape, columns, out);
-  loops<T>().finish_tile(shape, with_extras(shape, columns, out));
+  kernel_loops<T>().finish_tile(shape, with_extras(shape, columns, out));
 }
 
 template <class T>
 const float* ReadyRows<T>::rounded_tile(std::span<const std::int64_t> columns) {
-  std::vector<float>& rounded = tile_at<float>(0);
+  float* rounded = tile_at<float>(0);
   const Kernel& kernel = values_.kernel();
   if constexpr (std::is_same_v<T, double>) {
     if (kernel.size() == 1 && kernel[0].shape.kind == KernelKind::rbf) {
       const KernelShape& shape = kernel[0].shape;
-      double* sums = tile_at<double>(0).data();
+      double* sums = tile_at<double>(0);
       sum_features(shape, columns, sums);
-      hot().finish_rbf_rounded(shape.gamma, with_extras(shape, columns, sums), rounded.data(),
-                               kSpan);
-      return rounded.data();
+      hot().finish_rbf_rounded(shape.gamma, with_extras(shape, columns, sums), rounded, kSpan);
+      return rounded;
     }
   }
   const T* exact = tile(columns);
-  std::copy_n(exact, rows_.size() * kSpan, rounded.data());
-  return rounded.data();
+  std::copy_n(exact, rows_.size() * kSpan, rounded);
+  return rounded;
 }
 
 template <class T>
 const T* ReadyRows<T>::tile(std::span<const std::int64_t> columns) {
-  std::size_t depth = 0;
-  const auto size = static_cast<std::int64_t>(rows_.size()) * kSpan;
-  for (const KernelStep& step : values_.kernel()) {
-    if (step.does == KernelStep::Does::push) {
-      push(step.shape, columns, tile_at<T>(depth++).data());
-      continue;
-    }
-    if (step.does == KernelStep::Does::scale) {
-      T* last = tile_at<T>(depth - 1).data();
-      for (std::int64_t e = 0; e < size; ++e) last[e] *= static_cast<T>(step.factor);
-      continue;
-    }
-    const T* right = tile_at<T>(--depth).data();
-    T* left = tile_at<T>(depth - 1).data();
-    if (step.does == KernelStep::Does::add)
-      for (std::int64_t e = 0; e < size; ++e) left[e] += right[e];
-    else
-      for (std::int64_t e = 0; e < size; ++e) left[e] *= right[e];
-  }
-  return tile_at<T>(0).data();
+  return run_program<T>(
+      values_.kernel(), static_cast<std::int64_t>(rows_.size()),
+      [&](const KernelShape& shape, T* out) { push(shape, columns, out); });
 }
 
 template class ReadyRows<float>;

@@ -108,7 +108,7 @@ static void products_agree(const HotLoops& all) {
                    packed_rows.data());
   pack.pack_strips(dense, columns.data(), 40, 0, 37, loops.strip_cols, packed_cols.data());
   loops.fold_features({KernelKind::linear, 1, 0, 1},
-                      {packed_rows.data(), packed_cols.data(), height, breadth, 37}, tile.data(),
+                      {packed_rows.data(), packed_cols.data(), height, breadth, 37, 37}, tile.data(),
                       kLd);
   using Sparse = SparseRows<double, std::int32_t>;
   const auto sparse = std::get<Sparse>(sample.formats()[4]);

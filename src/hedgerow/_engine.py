@@ -32,12 +32,17 @@ Result = TypeVar("Result")
 _thread = threading.local()
 
 
-def check_n_threads(n_jobs: Any) -> int:
-    """Return how many threads to use: None is every core, or one where many fits run already."""
+def check_n_threads(n_jobs: Any, *, is_worthwhile: bool = True) -> int:
+    """Return how many threads to use: None is every core, or one where many fits run already.
+
+    Counting cores takes longer than a small piece of work; one thread does what is not worthwhile.
+    """
     expected = thread_count(n_jobs)
     if expected is not None:
         msg = f"n_jobs={n_jobs!r} is no number of threads; give {expected}"
         raise ParameterError(msg)
+    if not is_worthwhile:
+        return 1
     cores = _core.available_cores()
     if n_jobs is None:
         return 1 if _inside_worker() else cores

@@ -38,6 +38,8 @@ __all__ = [
 Rows: TypeAlias = Any
 """A C-contiguous float32 or float64 array, or a canonical SciPy CSR matrix or array of them."""
 
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
 MOST_FILLED = {np.dtype(np.float32): 1 / 8, np.dtype(np.float64): 1 / 4}
 """Shares of values other than zero up to which rows are compacted: to 1/4 and 3/8 of their bytes."""
 
@@ -53,7 +55,9 @@ RESHAPE = (
 
 def read_rows(X: Any) -> tuple[Rows, list[str] | None]:
     """Return X as rows, and the names of its columns if it is a dataframe that has names."""
-    if sp.issparse(X):
+    if type(X) is np.ndarray:
+        rows, names = _array_rows(X), None
+    elif sp.issparse(X):
         rows, names = _sparse_rows(X), None
     elif nw.dependencies.is_into_dataframe(X):
         rows, names = _frame_rows(X)
@@ -84,6 +88,8 @@ def _array_rows(X: Any) -> NDArray[Any]:
             f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {RESHAPE}"
         )
         raise DataError(msg)
+    if array.dtype in FLOATS and array.flags.c_contiguous and array.flags.aligned:
+        return array
     return np.require(array, dtype=_float_dtype(array), requirements=["C", "A"])
 
 

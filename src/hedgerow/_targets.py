@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
+
 __all__ = [
     "encode_labels",
     "is_label_matrix",
@@ -50,14 +52,7 @@ def scores_from_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np
     The latter grows with the sum of its scores against the other classes, so that of classes with
     the same number of votes the one with the larger sum is first.
     """
-    votes = np.zeros((len(scores), n_classes))
-    sums = np.zeros_like(votes)
-    for score, (j, k) in zip(scores.T, pairs_of_classes(n_classes), strict=True):
-        votes[:, k] += score > 0.0
-        votes[:, j] += score <= 0.0
-        sums[:, k] += score
-        sums[:, j] -= score
-    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+    return _core.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
 
 
 def labels_from_scores(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:

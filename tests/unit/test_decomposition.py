@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow import _core
 from hedgerow._rows import matrix_of
-from hedgerow.errors import ParameterError
+from hedgerow.errors import NotSeparableError, ParameterError
 from hedgerow.gram import FunctionGram, MatrixGram
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
@@ -202,21 +202,25 @@ def test_an_indefinite_kernel_ends_with_a_status_and_without_a_certificate():
     assert not certificate.is_certified
 
 
-def test_a_hard_margin_where_there_is_none_is_not_certified():
-    X = np.array([[0.0], [1.0], [0.0], [1.0]])
+@pytest.mark.parametrize("has_intercept", [True, False])
+def test_a_hard_margin_where_there_is_none_is_refused_with_a_proof(has_intercept):
+    X = np.array([[0.5], [1.0], [0.5], [1.0]])
     y = np.array([1.0, -1.0, -1.0, 1.0])
-    problem = Classes(gram_of(X), y, np.full(4, np.inf))
-    solution, certificate = fitted(problem)
-    assert solution.status == "stalled"
-    assert certificate.primal == np.inf
-    assert not certificate.is_certified
+    weight = np.full(4, np.inf)
+    problem = Classes(gram_of(X), y, weight, has_intercept=has_intercept)
+    with pytest.raises(NotSeparableError, match="meet") as caught:
+        fitted(problem)
+    assert caught.value.proof.is_certified
 
 
-def test_a_hard_margin_that_no_plane_has_stalls_and_does_not_hang():
+def test_a_hard_margin_that_no_plane_has_is_refused_with_a_proof():
     X, y = blobs(60)
-    solution, certificate = fitted(Classes(gram_of(X, "linear"), y, np.full(60, np.inf)))
-    assert solution.status == "stalled"
-    assert not certificate.is_certified
+    with pytest.raises(NotSeparableError) as caught:
+        fitted(Classes(gram_of(X, "linear"), y, np.full(60, np.inf)))
+    proof = caught.value.proof
+    apart = (proof.weights * y[proof.rows]) @ X[proof.rows]
+    assert proof.is_certified
+    assert np.linalg.norm(apart) < 1e-6
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

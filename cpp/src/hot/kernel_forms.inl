@@ -124,3 +124,43 @@ void add_kernel_rows(const T* const* rows, const double* delta, int64_t n_rows, 
   for (; r < n_rows; ++r)
     for (int64_t c = 0; c < n_cols; ++c) g[c] += delta[r] * static_cast<double>(rows[r][c]);
 }
+
+// --- Weighted sums of a tile ------------------------------------------------------------------------
+
+// Sums that are taken side by side: of so many rows and lines.
+constexpr int kWeighedRows = 4, kWeighedLines = HEDGEROW_VECTOR_BYTES == 64 ? 4 : 2;
+
+// Each sum has a vector of its own, so that its order is the same in every block.
+template <int n_rows, int n_lines, class T>
+inline void weigh_block(const WeighedTile<T>& tile, int64_t r, int64_t l) {
+  const T* values = tile.values + r * tile.ld;
+  const double* coef = tile.coef + l * tile.n_cols;
+  Doubles sums[n_rows][n_lines] = {};
+  for (int64_t c = 0; c < tile.n_cols; c += kLanes) {
+    Doubles weights[n_lines];
+    HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j)
+      weights[j] = load(coef + j * tile.n_cols + c);
+    HEDGEROW_UNROLL for (int i = 0; i < n_rows; ++i) {
+      const Doubles value = load(values + i * tile.ld + c);
+      HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j) sums[i][j] += weights[j] * value;
+    }
+  }
+  HEDGEROW_UNROLL for (int i = 0; i < n_rows; ++i)
+    HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j)
+      tile.sums[(r + i) * tile.n_planes + tile.planes[l + j]] += lane_sum(sums[i][j]);
+}
+
+template <int n_rows, class T>
+inline void weigh_rows(const WeighedTile<T>& tile, int64_t r) {
+  int64_t l = 0;
+  for (; l + kWeighedLines <= tile.n_lines; l += kWeighedLines)
+    weigh_block<n_rows, kWeighedLines>(tile, r, l);
+  for (; l < tile.n_lines; ++l) weigh_block<n_rows, 1>(tile, r, l);
+}
+
+template <class T>
+void weigh_tile(const WeighedTile<T>& tile) {
+  int64_t r = 0;
+  for (; r + kWeighedRows <= tile.n_rows; r += kWeighedRows) weigh_rows<kWeighedRows>(tile, r);
+  for (; r < tile.n_rows; ++r) weigh_rows<1>(tile, r);
+}

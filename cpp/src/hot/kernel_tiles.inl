@@ -97,8 +97,69 @@ template <class T, class Fold>
 inline void fold_strips(Fold fold, const PackedTile<T>& packed, T* tile, int64_t ld) {
   for (int64_t c = 0; c < packed.n_cols; c += kStripCols<T>)
     for (int64_t r = 0; r < packed.n_rows; r += kStripRows)
-      fold_block<T>(fold, packed.depth, packed.rows + r * packed.depth,
-                    packed.cols + c * packed.depth, tile + r * ld + c, ld);
+      fold_block<T>(fold, packed.depth, packed.rows + r * packed.stride,
+                    packed.cols + c * packed.stride, tile + r * ld + c, ld);
+}
+
+template <class T>
+inline int64_t feature(DenseRow<T>, int64_t k) {
+  return k;
+}
+
+template <class T, class I>
+inline int64_t feature(SparseRow<T, I> row, int64_t k) {
+  return row.indices[k];
+}
+
+// One row against n strips of columns. Each sum is taken in the order of fold_block, whose bits it has;
+// features that a sparse row does not store would have added 0.
+template <int n, class T, class Fold, class Row>
+inline void fold_row_block(Fold fold, Row row, const PackedTile<T>& packed, int64_t c, T* out) {
+  using Vector = typename LanesOf<T>::Vector;
+  const T* strips = packed.cols + c * packed.stride;
+  Vector sums[n][kStripVectors];
+  HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
+    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
+      sums[s][v] = load_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n);
+  for (int64_t k = 0; k < row.size; ++k) {
+    const Vector x = static_cast<T>(row.values[k]) - Vector{};
+    const T* lines = strips + feature(row, k) * kStripCols<T>;
+    HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
+        sums[s][v] = fold(sums[s][v], x,
+                          load_lanes(lines + s * packed.stride * kStripCols<T> + v * LanesOf<T>::n));
+  }
+  HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
+    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
+      store_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n, sums[s][v]);
+}
+
+template <class T, class Fold, class Row>
+inline void fold_one_row(Fold fold, Row row, const PackedTile<T>& packed, T* out) {
+  constexpr int kTogether = 4;
+  int64_t c = 0;
+  for (; c + kTogether * kStripCols<T> <= packed.n_cols; c += kTogether * kStripCols<T>)
+    fold_row_block<kTogether>(fold, row, packed, c, out);
+  for (; c < packed.n_cols; c += kStripCols<T>) fold_row_block<1>(fold, row, packed, c, out);
+}
+
+template <class T, class S, class I>
+void packed_products(const SparseRows<S, I>& rows, int64_t i, const PackedTile<T>& packed, T* out) {
+  for (int64_t c = 0; c < packed.n_cols; ++c) out[c] = T{0};
+  fold_one_row(AddProduct{}, row(rows, i), packed, out);
+}
+
+// Calls use(fold) with what a kernel does with the features.
+template <class Use>
+inline void with_fold(const KernelShape& shape, Use use) {
+  switch (shape.kind) {
+    case KernelKind::laplacian: return use(AddDistance{});
+    case KernelKind::intersection: return use(AddLesser{});
+    case KernelKind::chi_squared:
+    case KernelKind::additive_chi_squared: return use(AddChiSquared{});
+    case KernelKind::wavelet: return use(MultiplyWavelet{shape.gamma});
+    default: return use(AddProduct{});
+  }
 }
 
 void fold_features(const KernelShape&, const PackedTile<float>& packed, float* tile, int64_t ld) {
@@ -107,14 +168,18 @@ void fold_features(const KernelShape&, const PackedTile<float>& packed, float* t
 
 void fold_features(const KernelShape& shape, const PackedTile<double>& packed, double* tile,
                    int64_t ld) {
-  switch (shape.kind) {
-    case KernelKind::laplacian: return fold_strips(AddDistance{}, packed, tile, ld);
-    case KernelKind::intersection: return fold_strips(AddLesser{}, packed, tile, ld);
-    case KernelKind::chi_squared:
-    case KernelKind::additive_chi_squared: return fold_strips(AddChiSquared{}, packed, tile, ld);
-    case KernelKind::wavelet: return fold_strips(MultiplyWavelet{shape.gamma}, packed, tile, ld);
-    default: return fold_strips(AddProduct{}, packed, tile, ld);
-  }
+  with_fold(shape, [&](auto fold) { fold_strips(fold, packed, tile, ld); });
+}
+
+void fold_row(const KernelShape&, const float* x, const PackedTile<float>& packed, float* out) {
+  fold_one_row(AddProduct{}, DenseRow<float>{x, packed.depth}, packed, out);
+}
+
+void fold_row(const KernelShape& shape, const double* x, const PackedTile<double>& packed,
+              double* out) {
+  with_fold(shape, [&](auto fold) {
+    fold_one_row(fold, DenseRow<double>{x, packed.depth}, packed, out);
+  });
 }
 
 // --- Packing: strips of `width` rows, feature after feature, zeros where there are no more rows ----

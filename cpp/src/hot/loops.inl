@@ -44,8 +44,8 @@ constexpr PanelLoops<Rows, T> panel_loops() {
 
 template <class T>
 constexpr KernelLoops<T> kernel_loops() {
-  return {kStripRows, kStripCols<T>, kScatterRows<T>, fold_features, finish_tile<T>,
-          add_kernel_rows<T>};
+  return {kStripRows, kStripCols<T>, kScatterRows<T>, fold_features, fold_row, finish_tile<T>,
+          add_kernel_rows<T>, weigh_tile<T>};
 }
 
 template <class Rows>
@@ -65,8 +65,10 @@ constexpr DenseLoops<T> dense_loops() {
 template <class T, class I>
 constexpr SparseLoops<T, I> sparse_loops() {
   return {row_loops<SparseRows<T, I>>(),
-          {scattered_products<float, float, T, I>, scattered_products<float, float, T, I>},
-          {scattered_products<double, double, T, I>, scattered_products<double, float, T, I>},
+          {scattered_products<float, float, T, I>, scattered_products<float, float, T, I>,
+           packed_products<float, T, I>},
+          {scattered_products<double, double, T, I>, scattered_products<double, float, T, I>,
+           packed_products<double, T, I>},
           add_outer<T, I>};
 }
 

@@ -41,7 +41,9 @@ from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
 from hedgerow.monitor import monitored_fit
 from hedgerow.svm._coefficients import Coefficients, Found, of_pairs, of_planes
+from hedgerow.svm._compressible import without_proof
 from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part, Result
+from hedgerow.svm.compress import Compressed
 
 __all__ = ["CLASSIFIER_RULES", "FITTED_CLASSIFIER_RULES", "KernelClassifier"]
 
@@ -236,6 +238,11 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         self.certificates_ = tuple(certificate for _, certificate in results)
         self.n_iter_ = np.array([solution.n_iter for solution, _ in results], dtype=np.int64)
         self._keep_report(results)
+
+    def _keep_compressed(self, found: Compressed) -> None:
+        """Set what becomes of the fitted attributes."""
+        super()._keep_compressed(found)
+        self.certificates_ = tuple(without_proof(one) for one in self.certificates_)
 
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""

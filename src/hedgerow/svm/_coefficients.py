@@ -78,12 +78,34 @@ class Coefficients:
             plane[segments[j]] = self.values[i, segments[j]]
         return planes
 
-    def joined(self, sums: Sequence[Vector]) -> Vector:
-        """Return a column a plane from the sums of each segment, which have a column a line."""
+    def planes_of_lines(self) -> Indices:
+        """Return, for each segment and line, the plane that the coefficients are of."""
         if not self.is_of_pairs:
-            return sums[0]
-        pairs = pairs_of_classes(len(self.n_support))
-        return np.stack([sums[i][:, j - 1] + sums[j][:, i] for i, j in pairs], axis=1)
+            return np.arange(len(self.values))[None, :]
+        places = np.empty((len(self.n_support), len(self.values)), dtype=np.int64)
+        for plane, (i, j) in enumerate(pairs_of_classes(len(self.n_support))):
+            places[i, j - 1] = places[j, i] = plane
+        return places
+
+    def planes_by_support(self, kept: Indices) -> list[tuple[Indices, Indices]]:
+        """Return sets of planes, and who takes part in each: places in ``kept``, some support vectors."""
+        if not self.is_of_pairs:
+            return [(np.arange(len(self.values)), np.arange(len(kept)))]
+        ends = np.cumsum(self.n_support)
+        classes = np.searchsorted(ends, kept, side="right")
+        return [
+            (np.array([plane]), np.flatnonzero((classes == i) | (classes == j)))
+            for plane, (i, j) in enumerate(pairs_of_classes(len(self.n_support)))
+        ]
+
+    def of_fewer(self, kept: Indices, planes: Vector) -> Coefficients:
+        """Return the same layout of some support vectors with these coefficients in every plane."""
+        classes = np.searchsorted(np.cumsum(self.n_support), kept, side="right")
+        n_support = np.bincount(classes, minlength=len(self.n_support)).astype(np.int64)
+        if not self.is_of_pairs:
+            return Coefficients(planes, n_support, is_of_pairs=False)
+        values = planes[self.planes_of_lines()[classes].T, np.arange(len(kept))]
+        return Coefficients(values, n_support, is_of_pairs=True)
 
 
 def of_pairs(

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
     Rule,
@@ -24,7 +25,7 @@ from hedgerow._parameters import (
     true_or_false,
     whole_number,
 )
-from hedgerow._rows import Rows, dense
+from hedgerow._rows import Rows, dense, matrix_of
 from hedgerow._state.rules import (
     AttributeRule,
     instance_of,
@@ -59,16 +60,21 @@ from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings, SharedRows
 from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
 from hedgerow.svm._space import KernelSpace, compiled
 from hedgerow.svm._within_classes import WithinClasses
+from hedgerow.svm.compress import Compression
 
 __all__ = ["COMMON_RULES", "FITTED_RULES", "KernelMachine", "Part", "Result"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Result: TypeAlias = tuple[KernelSolution, Certificate]
+
+WORTH_THREADS = 64
+"""Rows from which on scores are computed by several threads."""
 
 _log = logging.getLogger("hedgerow")
 
@@ -97,6 +103,9 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "certificate_": instance_of(Certificate),
     "status_": short_text,
     "shape_fit_": whole_numbers("dimensions"),
+    "compression_": optional(
+        instance_of(Compression, planes=lambda report: len(report.relative_errors))
+    ),
 }
 """Rules of the fitted attributes that every kernel machine has."""
 
@@ -123,7 +132,7 @@ class Part:
     classes: tuple[Indices, Indices] | None = None
 
 
-class KernelMachine(CallbackSupport, BaseEstimator):
+class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     """A machine whose fit solves kernel problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.
@@ -234,6 +243,8 @@ class KernelMachine(CallbackSupport, BaseEstimator):
 
     def _keep_support(self, data: WeightedRows, support: Indices, coef: Coefficients) -> None:
         """Set the support vectors and their coefficients."""
+        if hasattr(self, "compression_"):
+            del self.compression_
         self.support_ = support
         is_table = isinstance(self.kernel_, Precomputed)
         self.support_vectors_ = data.X[support[:0] if is_table else support]
@@ -269,13 +280,15 @@ class KernelMachine(CallbackSupport, BaseEstimator):
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""
-        return self._scores_of(check_prediction_rows(self, X)[0])
+        return self._scores_of(*check_prediction_rows(self, X))
 
-    def _scores_of(self, rows: Rows) -> Vector:
-        """Return the scores of rows that have been checked."""
+    def _scores_of(self, rows: Rows, matrix: _core.Matrix) -> Vector:
+        """Return the scores of rows that have been checked, of which the core has this view."""
         if hasattr(self, "scaling_"):
             rows = self.scaling_.apply(rows)
-        return self._scorer()(rows, check_n_threads(self.n_jobs)) + self.intercept_
+            matrix = matrix_of(rows)
+        n_threads = check_n_threads(self.n_jobs, is_worthwhile=rows.shape[0] >= WORTH_THREADS)
+        return self._scorer()(rows, matrix, n_threads) + self.intercept_
 
     def _scorer(self) -> Scorer:
         """Return what makes the sums of kernel values, made ready once for the fitted attributes."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
+from hedgerow import _core
 from hedgerow._parameters import whole_number
 from hedgerow._rows import Rows, dense
 from hedgerow._state.rules import AttributeRule, whole_numbers
@@ -76,12 +77,12 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
 
         What is 0 but for rounding is given as 0, so that rows on the border count as inside.
         """
-        rows, _ = check_prediction_rows(self, X)
-        inside, size = self._inside(rows)
+        rows, matrix = check_prediction_rows(self, X)
+        inside, size = self._inside(rows, matrix)
         return np.where(np.abs(inside) <= ROUNDING[rows.dtype] * size, 0.0, inside)
 
     @abstractmethod
-    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
         """Return how far inside the rows are, and the size of what that is a difference of."""
 
     @abstractmethod

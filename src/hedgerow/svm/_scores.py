@@ -8,10 +8,11 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, matrix_of
+from hedgerow._rows import Rows, compact, matrix_of
 from hedgerow.kernels import Kernel, Linear, Precomputed
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._space import compiled
@@ -20,9 +21,15 @@ __all__ = ["Scorer", "scorer_of"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Scorer: TypeAlias = Callable[[Rows, int], Vector]
-"""Takes rows and threads; returns the sum of each row for each plane, without an intercept."""
+Scorer: TypeAlias = Callable[[Rows, _core.Matrix, int], Vector]
+"""Takes rows, the core's view of them, and threads; returns a sum a plane, without the intercept."""
 
+MOST_PACKED = 2**25
+"""Values of sparse support vectors, zeros included, up to which a dense copy is kept: 256 MB."""
+WORTH_LOOKING = 64
+"""Rows from which on it is cheap, beside their scores, to see whether most of their values are zeros."""
+WORTH_COMPACTING = 0.25
+"""Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
 VALUES = 2**22
 """Kernel values that a function of Python's is asked for at a time: 32 MB."""
 
@@ -54,37 +61,59 @@ def scorer_of(
         return partial(_by_planes, planes)
     if core is None or core.is_given:
         return _ByFunction(kernel, vectors, None if core is None else support, coef.planes())
-    return partial(_by_core, core, _parts(vectors, coef), coef)
+    if sp.issparse(vectors) and vectors.shape[0] * vectors.shape[1] > MOST_PACKED:
+        return _BySums(core, vectors, coef)
+    return partial(_by_core, _packed(core, matrix_of(vectors), coef))
 
 
-def _by_planes(planes: Vector, rows: Rows, n_threads: int) -> Vector:
+def _by_planes(planes: Vector, _: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
     """Return the scores by planes among the features, which few kernels have."""
-    return _core.scores(matrix_of(rows), planes, np.zeros(len(planes)), n_threads)
+    return _core.scores(matrix, planes, np.zeros(len(planes)), n_threads)
 
 
-Part: TypeAlias = tuple[_core.Matrix, Vector]
-"""Support vectors that have the same planes, and their coefficients, a line each."""
-
-
-def _parts(vectors: Rows, coef: Coefficients) -> list[Part]:
-    return [
-        (matrix_of(vectors[some]), np.ascontiguousarray(coef.values[:, some].T))
-        for some in coef.segments
-    ]
+def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> _core.KernelScorer:
+    """Return the core's scorer."""
+    sizes = [some.stop - some.start for some in coef.segments]
+    planes = coef.planes_of_lines()
+    return _core.KernelScorer(
+        kernel,
+        vectors,
+        coef=np.ascontiguousarray(coef.values),
+        segments=np.array(sizes, dtype=np.int64),
+        planes=planes,
+        n_planes=int(planes.max()) + 1,
+    )
 
 
 def _by_core(
-    kernel: _core.Kernel, parts: list[Part], coef: Coefficients, rows: Rows, n_threads: int
+    scorer: _core.KernelScorer, rows: Rows, matrix: _core.Matrix, n_threads: int
 ) -> Vector:
     """Return the scores by a kernel that the core knows, its values in the precision of the rows."""
-    exact = rows.dtype == np.float64
-    matrix = matrix_of(rows)
-    return coef.joined(
-        [
-            _core.kernel_sums(kernel, vectors, matrix, lines, exact, n_threads)
-            for vectors, lines in parts
-        ]
-    )
+    if rows.shape[0] >= WORTH_LOOKING:
+        matrix = compact(matrix, n_threads, WORTH_COMPACTING)
+    return scorer.scores(matrix, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _BySums:
+    """Scores by sparse support vectors of which a dense copy has no room: made ready at each call."""
+
+    kernel: _core.Kernel
+    vectors: Rows
+    coef: Coefficients
+
+    def __call__(self, rows: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
+        """Return the scores, one segment of support vectors after the other."""
+        exact = rows.dtype == np.float64
+        places = self.coef.planes_of_lines()
+        scores = np.zeros((rows.shape[0], int(places.max()) + 1))
+        for some, planes in zip(self.coef.segments, places, strict=True):
+            lines = np.ascontiguousarray(self.coef.values[:, some].T)
+            vectors = matrix_of(self.vectors[some])
+            scores[:, planes] += _core.kernel_sums(
+                self.kernel, vectors, matrix, lines, exact, n_threads
+            )
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +125,7 @@ class _ByFunction:
     columns: Indices | None
     planes: Vector
 
-    def __call__(self, rows: Rows, n_threads: int) -> Vector:  # noqa: ARG002 - the form of all scorers
+    def __call__(self, rows: Rows, _: _core.Matrix, n_threads: int) -> Vector:  # noqa: ARG002
         """Return the scores, from as many kernel values at a time as there is room for."""
         size = max(1, VALUES // max(1, self.planes.shape[1]))
         parts = [self._some(rows[first : first + size]) for first in range(0, rows.shape[0], size)]

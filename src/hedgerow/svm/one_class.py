@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._parameters import real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
@@ -111,9 +112,9 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 
-    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
         """Return <w, phi(x)> - rho, and the size of rho."""
-        return self._scores_of(rows)[:, 0], abs(float(self.intercept_[0]))
+        return self._scores_of(rows, matrix)[:, 0], abs(float(self.intercept_[0]))
 
     def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._parameters import any_of, none, real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
@@ -20,6 +21,7 @@ from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.kernels import Precomputed
 from hedgerow.svm._machine import COMMON_RULES, Part
 from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
+from hedgerow.svm.compress import Compressed
 
 __all__ = ["SVDD"]
 
@@ -80,6 +82,7 @@ shape_fit_, n_features_in_, feature_names_in_
     """
 
     _rules = _RULES
+    _keeps_sum = True
 
     radius_: float
     sq_norm_: float
@@ -119,9 +122,10 @@ shape_fit_, n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.max_time = max_time
 
-    def _inside(self, rows: Rows) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
         """Return R^2 - |phi(x) - a|^2, and R^2."""
-        return 2.0 * self._scores_of(rows)[:, 0] - self._sq_lengths(rows), self.radius_**2
+        scores = self._scores_of(rows, matrix)[:, 0]
+        return 2.0 * scores - self._sq_lengths(rows), self.radius_**2
 
     def _check(self) -> None:
         super()._check()
@@ -151,3 +155,9 @@ shape_fit_, n_features_in_, feature_names_in_
         sq_radius = float(solution.figures["sq_radius"])
         self.radius_ = float(np.sqrt(sq_radius))
         self.sq_norm_ = max(0.0, sq_radius - 2.0 * float(self.intercept_[0]))
+
+    def _keep_compressed(self, found: Compressed) -> None:
+        """Set the support vectors that stay, and the ball on which they lie as they did."""
+        super()._keep_compressed(found)
+        self.sq_norm_ = max(0.0, float(found.sq_lengths[0]))
+        self.radius_ = float(np.sqrt(max(0.0, 2.0 * float(self.intercept_[0]) + self.sq_norm_)))

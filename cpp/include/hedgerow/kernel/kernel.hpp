@@ -36,8 +36,7 @@ class KernelValues {
   const Matrix& right() const { return right_; }
   const std::vector<double>& left_sq_norms() const { return left_sq_norms_; }
   const std::vector<double>& right_sq_norms() const { return right_sq_norms_; }
-  /// Whether float32 tiles can be made of float32 sums: of dot products, of which none is so large that
-  /// the distances of an RBF kernel would be lost in their rounding.
+  /// Whether float32 tiles can be made of float32 sums.
   bool fits_float32() const { return fits_float32_; }
   bool has_sparse_columns() const { return has_sparse_columns_; }
 

@@ -15,8 +15,26 @@ struct PackedTile {
   const T* cols;
   std::int64_t n_rows;
   std::int64_t n_cols;
-  std::int64_t depth;  ///< features
+  std::int64_t depth;   ///< features to fold
+  std::int64_t stride;  ///< features that a strip holds, from the first one to fold on: at least depth
 };
+
+/// A tile of kernel values with lines of coefficients, each of which is summed up for one plane.
+template <class T>
+struct WeighedTile {
+  const T* values;
+  std::int64_t ld;
+  std::int64_t n_rows;
+  std::int64_t n_cols;  ///< a multiple of kWeighedCols
+  const double* coef;   ///< n_cols for each line
+  std::int64_t n_lines;
+  const std::int64_t* planes;  ///< where in a row of sums each line goes
+  double* sums;
+  std::int64_t n_planes;
+};
+
+/// A whole number of float64 vectors of any instruction set.
+constexpr std::int64_t kWeighedCols = 8;
 
 /// A tile of kernel values, and what a formula needs of each row and column beside the sum over the
 /// features: for RBF the squared norm, for cosine one over the norm. Room for whole vectors of columns.
@@ -62,11 +80,16 @@ struct KernelLoops {
   /// dot products.
   void (*fold_features)(const KernelShape& shape, const PackedTile<T>& packed, T* tile,
                         std::int64_t ld);
+  /// The same for one row, whose features lie one after the other; packed.rows is not read.
+  void (*fold_row)(const KernelShape& shape, const T* row, const PackedTile<T>& packed, T* out);
   /// Makes kernel values of the sums.
   void (*finish_tile)(const KernelShape& shape, const KernelTile<T>& tile);
   /// g[c] += sum over r of delta[r] rows[r][c]
   void (*add_kernel_rows)(const T* const* rows, const double* delta, std::int64_t n_rows,
                           std::int64_t n_cols, double* g);
+  /// sums[r * n_planes + planes[l]] += sum over c of coef[l * n_cols + c] values[r * ld + c]; a row
+  /// gives the same bits in any company.
+  void (*weigh_tile)(const WeighedTile<T>& tile);
 };
 
 /// Rows prepared for tiles of kernel values in precision T.
@@ -93,6 +116,8 @@ struct ScatteredLoops {
   void (*narrow_products)(const Rows& columns, const std::int64_t* selected,
                           std::int64_t n_selected, const std::int32_t* slots, const float* panel,
                           T* tile, std::int64_t ld);
+  /// out[c] = <row i, column c of the packed ones>; packed.rows is not read.
+  void (*packed_products)(const Rows& rows, std::int64_t i, const PackedTile<T>& packed, T* out);
 };
 
 }  // namespace hedgerow
