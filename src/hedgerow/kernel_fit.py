@@ -7,20 +7,25 @@ from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate
 from hedgerow.kernel_certificates import certify_kernel
+from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
-from hedgerow.solvers.decomposition import KernelSettings, decompose
+from hedgerow.solvers.class_decomposition import decompose_classes
+from hedgerow.solvers.decomposition import decompose
+from hedgerow.solvers.kernel_run import KernelSettings
 
 __all__ = ["fit_kernel"]
 
 
 def fit_kernel(
-    problem: KernelProblem, settings: KernelSettings, start: NDArray[np.float64] | None = None
+    problem: KernelProblem | KernelClasses,
+    settings: KernelSettings,
+    start: NDArray[np.float64] | None = None,
 ) -> tuple[KernelSolution, Certificate]:
     """Solve a problem and certify what comes out.
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or KernelClasses
         What to solve.
     settings : KernelSettings
         When to stop.
@@ -34,5 +39,8 @@ def fit_kernel(
     Certificate
         Primal, dual and the largest violation, from the data in float64.
     """
+    if isinstance(problem, KernelClasses):
+        solution = decompose_classes(problem, settings, start)
+        return solution, certify_kernel(problem, solution, settings.tol)
     solution = decompose(problem, settings, start)
     return solution, certify_kernel(problem, solution, settings.tol)

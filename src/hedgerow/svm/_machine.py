@@ -37,6 +37,7 @@ from hedgerow._validation import WeightedRows, check_prediction_rows
 from hedgerow.certificates import Certificate, worst
 from hedgerow.errors import DataError, NotCertifiedWarning, UnavailableError, warn_user
 from hedgerow.gram import Gram
+from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.kernels import (
@@ -51,7 +52,7 @@ from hedgerow.kernels import (
 from hedgerow.monitor import CallbackSupport
 from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
-from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings
+from hedgerow.solvers.kernel_run import MEGABYTE, KernelSettings
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
@@ -109,7 +110,7 @@ class Part:
     """
 
     points: Indices
-    problem: Callable[[Gram], KernelProblem]
+    problem: Callable[[Gram], KernelProblem | KernelClasses]
     start: Vector | None = None
 
 
