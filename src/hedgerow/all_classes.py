@@ -105,16 +105,16 @@ class AllClasses:
     def _balance_flow(self, flow: Vector) -> None:
         """Let as much come into a class as leaves it, in place: flows between classes are scaled down.
 
-        The rows between their bounds carry it if they can, so that rows at a bound stay there.
+        The rows between their bounds carry it where they can, so that rows at a bound stay there.
         """
         labels = self.labels
         before = self._between_classes(flow)
-        kept = circulation(before)
-        removed = before - kept
         between = np.sum(flow, axis=1) < (1.0 - AT_BOUND) * self.weight
         carried = self._between_classes(flow * between[:, None])
-        by_some = carried > CARRIES * removed
-        kept_by_some = 1.0 - np.where(by_some, removed, 0.0) / np.where(by_some, carried, 1.0)
+        kept = circulation(before, carried / CARRIES)
+        removed = before - kept
+        by_some = carried >= CARRIES * removed
+        kept_by_some = 1.0 - np.where(by_some, removed, 0.0) / np.where(carried > 0.0, carried, 1.0)
         kept_by_all = np.where(by_some, 1.0, kept / np.where(before > 0.0, before, 1.0))
         flow[between] *= kept_by_some[labels[between]]
         flow *= kept_by_all[labels]
@@ -124,25 +124,32 @@ class AllClasses:
         return np.array([np.sum(flow[self.labels == k], axis=0) for k in range(self.n_classes)])
 
 
-def circulation(flow: Vector) -> Vector:
+def circulation(flow: Vector, easy: Vector | None = None) -> Vector:
     """Return a flow, no larger anywhere, of which as much enters each node as leaves it.
 
     Every flow is a circulation and paths from nodes that more leaves than enters to nodes where it is
-    the other way round. The paths are taken off, the shortest first.
+    the other way round. The paths are taken off, the shortest first; but those of `easy` flow, a part of
+    it, before all others.
     """
     left = flow.copy()
-    for _ in range(left.size + 2 * len(left)):  # each time an edge or a node is done with
+    easy = np.zeros_like(flow) if easy is None else easy.copy()
+    for _ in range(2 * left.size + 2 * len(left)):  # each time an edge or a node is done with
         # Of what is left, not of what there was: little may be, and must balance all the same.
         surplus = np.sum(left, axis=1) - np.sum(left, axis=0)
         source = int(np.argmax(surplus))
         if surplus[source] <= ROUNDING * float(np.sum(left)):
             break
-        path = _path(left > 0.0, source, surplus < 0.0)
+        room = easy
+        path = _path(easy > 0.0, source, surplus < 0.0)
+        if path is None:
+            room = left
+            path = _path(left > 0.0, source, surplus < 0.0)
         if path is None:
             break
         edges = tuple(np.array([path[:-1], path[1:]]))
-        amount = min(surplus[source], -surplus[path[-1]], float(np.min(left[edges])))
+        amount = min(surplus[source], -surplus[path[-1]], float(np.min(room[edges])))
         left[edges] = np.maximum(left[edges] - amount, 0.0)
+        easy[edges] = np.maximum(easy[edges] - amount, 0.0)
     return left
 
 

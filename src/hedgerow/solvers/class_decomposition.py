@@ -101,25 +101,24 @@ class _Run(KernelRun):
             if not self.advance(core, goal):
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if point.violation <= tol:
-                self._polish(point)
-                return "optimal"
-            if point.violation > WORTHWHILE * before:
+            if point.violation <= tol or point.violation > WORTHWHILE * before:
                 break
             core.set_point(point.beta, point.products, point.intercept)
             goal *= TIGHTER
-        best = solve_free_classes(self.problem, point, tol, self.settings.n_threads)
-        self.beta = best.beta
-        return "optimal" if best.violation <= tol else "stalled"
+        point = self._finish(point, tol)
+        return "optimal" if point.violation <= tol else "stalled"
 
-    def _polish(self, point: ClassPoint) -> None:
-        """Solve a small problem to the last bits, so that it does not matter how it was begun."""
+    def _finish(self, point: ClassPoint, tol: float) -> ClassPoint:
+        """Bring a point within the tolerance, that of a small problem to the last bits.
+
+        So it does not matter how a small problem was begun.
+        """
+        if self.problem.gram.n_points <= SMALL and self.problem.is_convex:
+            tol = min(tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
+        if point.violation > tol:
+            point = solve_free_classes(self.problem, point, tol, self.settings.n_threads)
         self.beta = point.beta
-        if self.problem.gram.n_points > SMALL or not self.problem.is_convex:
-            return
-        least = EXACT * (1.0 + float(np.max(np.abs(point.products))))
-        best = solve_free_classes(self.problem, point, least, self.settings.n_threads)
-        self.beta = best.beta
+        return point
 
     def _first_point(self) -> ClassPoint:
         if np.any(self.beta):

@@ -37,6 +37,8 @@ NEW_FLOWS = 8
 """Classes of points that are given a flow at a time."""
 WANTED = 0.25
 """Part of the violation that one must have for that."""
+CORRECTIONS = 3
+"""Times that the sums of a step are brought to 0, each with the rounding of the one before."""
 SINGULAR = 1e-12
 """A direction of intercepts that is this small, relatively, is none: nothing is free there."""
 
@@ -94,8 +96,11 @@ class _Free:
         slopes = problem.classes.slopes(self.point.products, slice(None))
         unit = np.eye(problem.n_classes)
         direction = unit[self.k] - unit[self.r]
+        values = problem.gram.block(self.i, self.i)
+        if problem.has_intercept:  # what is added vanishes where the sums are kept, and makes them exact
+            values += np.mean(np.abs(problem.gram.diagonal))
         # Whole numbers: their products are exact, in whatever order they are summed.
-        system = problem.gram.block(self.i, self.i) * (direction @ direction.T)
+        system = values * (direction @ direction.T)
         diagonal = np.arange(len(system))
         system[diagonal, diagonal] += RIDGE * (1.0 + np.max(np.abs(system)))
         if _core.cholesky(system, n_threads) >= 0:
@@ -118,10 +123,11 @@ def _balanced(factor: Vector, direction: Vector, step: Vector) -> Vector:
     sides = np.ascontiguousarray(direction.T)
     solved = np.array([_core.cholesky_solve(factor, side) for side in sides])
     products = np.array([[inner(left, right) for right in solved] for left in sides])
-    sums = np.array([inner(side, step) for side in sides])
-    intercepts = np.linalg.lstsq(products, sums, rcond=SINGULAR)[0]
-    held_back: Vector = np.sum(intercepts[:, None] * solved, axis=0)
-    return step - held_back
+    for _ in range(CORRECTIONS):
+        sums = np.array([inner(side, step) for side in sides])
+        intercepts = np.linalg.lstsq(products, sums, rcond=SINGULAR)[0]
+        step = step - np.sum(intercepts[:, None] * solved, axis=0)
+    return step
 
 
 def _advance(flows: Vector, has_flow: Flags, moves: Vector) -> tuple[Vector, Flags, bool]:
