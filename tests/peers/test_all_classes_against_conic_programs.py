@@ -29,9 +29,7 @@ def agrees(X, y, c, kernel="rbf", *, has_intercept=True, n_classes=None):
     """Solve and compare; the dual is below the optimum, the primal above, both near."""
     problem = problem_of(X, y, c, kernel, has_intercept=has_intercept, n_classes=n_classes)
     F = points_of(kernels.gram(kernel, X))
-    best = judge.optimum(
-        F, y, c, problem.n_classes, intercept="free" if has_intercept else "none"
-    )
+    best = judge.optimum(F, y, c, problem.n_classes, intercept="free" if has_intercept else "none")
     solution, certificate = fit_kernel(problem, TIGHT)
     assert certificate.is_certified, certificate
     assert solution.status == "optimal"

@@ -31,9 +31,7 @@ def constraints_hold(problem, beta):
     bound[own] = problem.weight
     rounding = 1e-14 * problem.weight.sum()
     balanced = np.abs(beta.sum(axis=0)).max() <= rounding or not problem.has_intercept
-    return (
-        bool(np.all(beta <= bound)) and np.abs(beta.sum(axis=1)).max() <= rounding and balanced
-    )
+    return bool(np.all(beta <= bound)) and np.abs(beta.sum(axis=1)).max() <= rounding and balanced
 
 
 @given(seed=st.integers(0, 10_000), n_classes=st.integers(2, 6))
@@ -122,7 +120,9 @@ def test_a_small_budget_gives_the_same_bits(monkeypatch):
 
 def test_a_budget_below_a_working_set_is_refused():
     X, y = clouds()
-    with pytest.raises(ParameterError, match="too few for the kernel values of a working set of 60"):
+    with pytest.raises(
+        ParameterError, match="too few for the kernel values of a working set of 60"
+    ):
         decompose_classes(problem_of(X, y, np.ones(60)), KernelSettings(cache_bytes=1000))
 
 
@@ -163,7 +163,7 @@ def test_a_start_at_the_solution_takes_few_steps():
 def test_a_kernel_of_python_is_that_of_the_core():
     X, y = clouds(80, 3)
     problem = problem_of(X, y, np.ones(80))
-    gram = FunctionGram(lambda i, j: problem.gram.block(i, j), 80)
+    gram = FunctionGram(problem.gram.block, 80)
     ours, by_function = (
         fit_kernel(replace(problem, gram=g), KernelSettings(tol=1e-9))[1]
         for g in (problem.gram, gram)

@@ -97,7 +97,9 @@ class _Free:
         unit = np.eye(problem.n_classes)
         direction = unit[self.k] - unit[self.r]
         values = problem.gram.block(self.i, self.i)
-        if problem.has_intercept:  # what is added vanishes where the sums are kept, and makes them exact
+        if (
+            problem.has_intercept
+        ):  # what is added vanishes where the sums are kept, and makes them exact
             values += np.mean(np.abs(problem.gram.diagonal))
         # Whole numbers: their products are exact, in whatever order they are summed.
         system = values * (direction @ direction.T)
