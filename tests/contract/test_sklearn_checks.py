@@ -25,8 +25,9 @@ ESTIMATORS = [
     LinearSVC(multi_class="crammer_singer"),
     LinearSVC(multi_class="crammer_singer", intercept="penalized"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
-    SVC(multi_class="crammer_singer"),
-    SVC(multi_class="crammer_singer", kernel="linear", fit_intercept=False),
+    # gamma="scale" is of the rows as they come: repeated ones have another variance than weighted ones.
+    SVC(multi_class="crammer_singer", gamma="auto"),
+    SVC(multi_class="crammer_singer", kernel="linear"),
     LinearSVC(calibrate="sigmoid", random_state=0),
     LinearSVC(calibrate="isotonic", random_state=0),
     CalibratedModel(random_state=0),
