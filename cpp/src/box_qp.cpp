@@ -190,7 +190,7 @@ bool BoxQp::take_over(std::span<const double> beta) {
       moves.push_back(move);
     }
   }
-  store_->add_rows(rows, moves, active_.score);
+  store_->add_rows(rows, {1, moves, active_.score});
   return !rows.empty();
 }
 

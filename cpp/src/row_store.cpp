@@ -120,8 +120,7 @@ void RowStore::fill_block(std::int64_t block, std::span<const std::int64_t> rows
 
 /// The sums are taken in the order of the rows, so that they do not depend on which are kept.
 void RowStore::add_block(std::int64_t block, std::span<const std::int64_t> rows,
-                         std::span<const std::int64_t> missing, std::span<const double> delta,
-                         std::span<double> g) {
+                         std::span<const std::int64_t> missing, const Sums& sums) {
   const KernelLoops<float>& loops = hot();
   const auto [begin, end] = blocks_[block];
   std::vector<float> beside;
@@ -134,15 +133,25 @@ void RowStore::add_block(std::int64_t block, std::span<const std::int64_t> rows,
     lines[i] = next;
     next += kBlock;
   }
-  loops.add_kernel_rows(lines.data(), delta.data(), static_cast<std::int64_t>(lines.size()),
-                        end - begin, g.data() + begin);
+  std::vector<const float*> used;
+  std::vector<double> delta;
+  for (std::int64_t k = 0; k < sums.width; ++k) {
+    used.clear(), delta.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double move = sums.delta[static_cast<std::int64_t>(i) * sums.width + k];
+      if (move == 0.0) continue;
+      used.push_back(lines[i]);
+      delta.push_back(move);
+    }
+    loops.add_kernel_rows(used.data(), delta.data(), static_cast<std::int64_t>(used.size()),
+                          end - begin, sums.g.data() + k * n_points() + begin);
+  }
 }
 
-void RowStore::add_rows(std::span<const std::int64_t> rows, std::span<const double> delta,
-                        std::span<double> g) {
+void RowStore::add_rows(std::span<const std::int64_t> rows, const Sums& sums) {
   const auto missing = make_room(rows);
   parallel_for(static_cast<std::int64_t>(blocks_.size()), n_threads_, [&](std::int64_t block) {
-    add_block(block, rows, missing[block], delta, g);
+    add_block(block, rows, missing[block], sums);
   });
 }
 

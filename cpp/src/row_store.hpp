@@ -43,9 +43,16 @@ class RowStore {
   /// Adds points; their positions follow those of the points before.
   void append(std::span<const std::int64_t> points);
 
-  /// g[c] += sum over r of delta[r] K(rows[r], c) for every position c; rows are positions.
-  void add_rows(std::span<const std::int64_t> rows, std::span<const double> delta,
-                std::span<double> g);
+  /// What rows are multiplied with and added to: for every position c and each of `width` columns k,
+  /// g[k * n_points() + c] += sum over r of delta[r * width + k] K(rows[r], c).
+  struct Sums {
+    std::int64_t width;
+    std::span<const double> delta;
+    std::span<double> g;
+  };
+
+  /// Brings sums up to date; rows are positions, and serve all columns at once.
+  void add_rows(std::span<const std::int64_t> rows, const Sums& sums);
 
   /// out[r * ld + c] = K(rows[r], columns[c]), by position.
   void block(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns, float* out,
@@ -61,8 +68,7 @@ class RowStore {
   std::vector<std::vector<std::int64_t>> make_room(std::span<const std::int64_t> rows);
   void evict(std::int64_t n_pieces);
   void add_block(std::int64_t block, std::span<const std::int64_t> rows,
-                 std::span<const std::int64_t> missing, std::span<const double> delta,
-                 std::span<double> g);
+                 std::span<const std::int64_t> missing, const Sums& sums);
   void fill_block(std::int64_t block, std::span<const std::int64_t> rows,
                   std::span<const std::int64_t> missing, std::vector<float>& beside);
   void gather(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns, float* out,

@@ -167,6 +167,32 @@ class BoxQp:
     def is_active(self) -> _UInt8: ...
 
 @final
+class ClassQp:
+    def __init__(
+        self,
+        source: KernelSource,
+        *,
+        label: _Int64,
+        weight: _Float64,
+        diagonal: _Float64,
+        rho: float,
+        beta: _Float64,
+        scores: _Float64,
+        intercept: _Float64,
+        n_bytes: int,
+        working_set: int,
+        n_threads: int,
+    ) -> None: ...
+    def run(
+        self, n_rounds: int, n_steps: int, tolerance: float
+    ) -> tuple[int, int, float, bool]: ...
+    def set_point(self, beta: _Float64, scores: _Float64, intercept: _Float64) -> None: ...
+    @property
+    def beta(self) -> _Float64: ...
+    @property
+    def intercept(self) -> _Float64: ...
+
+@final
 class LossShape:
     @staticmethod
     def one_sided(steepness: float, bounded: bool) -> LossShape: ...

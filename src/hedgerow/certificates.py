@@ -205,7 +205,7 @@ def uncertified(dual: float, tolerance: float, status: str) -> Certificate:
 def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
     """Return alpha with values that are on a bound but for rounding put onto it."""
     if isinstance(problem, CrammerSingerProblem):
-        return problem.on_bounds(alpha, slice(None))
+        return problem.classes.on_bounds(alpha, slice(None))
     if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
         return alpha
     lower, upper = problem.lower, problem.upper
@@ -350,11 +350,11 @@ def _violation_of_classes(
     """
     planes = v.copy()
     planes[:, -1] = problem.rho * v[:, -1] if problem.intercept != "free" else solution.w[:, -1]
-    scores = problem.scores(planes, 0.0)
+    scores, classes = problem.scores(planes, 0.0), problem.classes
     largest = 0.0
     for rows in blocks(len(alpha)):
-        slopes = problem.slopes(scores[rows], rows)
-        can_rise = problem.on_bounds(alpha[rows], rows) < problem.bounds(rows)
+        slopes = classes.slopes(scores[rows], rows)
+        can_rise = classes.on_bounds(alpha[rows], rows) < classes.bounds(rows)
         lowest = np.min(slopes, axis=1, initial=np.inf, where=can_rise)
         beyond = np.where(problem.weight[rows] > 0, np.max(slopes, axis=1) - lowest, 0.0)
         largest = max(largest, float(np.max(beyond)))

@@ -80,7 +80,7 @@ class Gram(Protocol):
         """Whether computing a value costs little more than reading it from memory."""
 
     def sums(self, coef: Vector) -> Vector:
-        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data."""
+        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
@@ -141,10 +141,11 @@ class MatrixGram:
         return _core.kernel_diagonal(self.kernel, self._rows, self.n_threads)
 
     def sums(self, coef: Vector) -> Vector:
-        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data."""
-        columns = np.ascontiguousarray(coef[:, None])
+        """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
+        columns = np.ascontiguousarray(coef.reshape(self.n_points, -1))
         rows = self._rows
-        return _core.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)[:, 0]
+        sums = _core.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)
+        return sums.reshape(coef.shape)
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
@@ -184,12 +185,14 @@ class FunctionGram:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def sums(self, coef: Vector) -> Vector:
-        """Return sum_i coef_i K(x_i, x_j) for every j."""
-        total = np.zeros(self.n_points)
-        for some in self._runs(np.flatnonzero(coef), BLOCK):
+        """Return sum_i coef_i K(x_i, x_j) for every j; or that of each column."""
+        columns = coef.reshape(self.n_points, -1)
+        totals = np.zeros((columns.shape[1], self.n_points))
+        for some in self._runs(np.flatnonzero(columns.any(axis=1)), BLOCK):
             block = self.block(some, self._everyone)
-            total += np.sum(coef[some, None] * block, axis=0)
-        return total
+            for k, column in enumerate(columns[some].T):
+                totals[k] += np.sum(column[:, None] * block, axis=0)
+        return np.ascontiguousarray(totals.T).reshape(coef.shape)
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j."""

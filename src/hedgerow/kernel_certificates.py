@@ -7,22 +7,51 @@ primal, the dual and the largest violation of the optimality conditions.
 
 from __future__ import annotations
 
+from typing import Protocol, TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate, Criterion, OverlapCertificate
 from hedgerow.kernel_machines import Classes
-from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.kernel_problems import KernelSolution
 from hedgerow.problems import Overlap, inner
 
-__all__ = ["KERNEL_MEETING", "certify_kernel", "certify_kernel_overlap"]
+__all__ = ["KERNEL_MEETING", "Provable", "certify_kernel", "certify_kernel_overlap"]
 
 KERNEL_MEETING = 1e-7
 """A distance in kernel space, relative to the size of the points, that counts as none: squared distances are
 differences of float64 values, and a distance has half of their digits."""
 
 
+class _Point(Protocol):
+    @property
+    def violation(self) -> float:
+        """The largest violation of the optimality conditions."""
+
+
+P = TypeVar("P", bound=_Point)
+
+
+class Provable(Protocol[P]):
+    """A problem whose points can be measured, such as a KernelProblem."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the kernel is positive semi-definite."""
+
+    def point(self, beta: NDArray[np.float64]) -> P:
+        """Return the point of a beta, made feasible, from the data in float64."""
+
+    def primal(self, point: P) -> float:
+        """Return the primal objective."""
+
+    def dual(self, point: P) -> float:
+        """Return the dual objective."""
+
+
 def certify_kernel(
-    problem: KernelProblem,
+    problem: Provable[P],
     solution: KernelSolution,
     tolerance: float,
     criterion: Criterion = "kkt_violation",
@@ -31,7 +60,7 @@ def certify_kernel(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : Provable
         What was to be minimised.
     solution : KernelSolution
         What a solver returned; its beta is used, nothing else is believed.

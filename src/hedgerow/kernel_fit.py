@@ -8,16 +8,19 @@ from numpy.typing import NDArray
 from hedgerow.certificates import Certificate
 from hedgerow.errors import NotSeparableError
 from hedgerow.kernel_certificates import certify_kernel, certify_kernel_overlap
+from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_machines import Classes
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
-from hedgerow.solvers.decomposition import KernelSettings, SharedRows, decompose
+from hedgerow.solvers.class_decomposition import decompose_classes
+from hedgerow.solvers.decomposition import SharedRows, decompose
 from hedgerow.solvers.kernel_hard_margin import solve_hard_margin
+from hedgerow.solvers.kernel_run import KernelSettings
 
 __all__ = ["fit_kernel"]
 
 
 def fit_kernel(
-    problem: KernelProblem,
+    problem: KernelProblem | KernelClasses,
     settings: KernelSettings,
     start: NDArray[np.float64] | None = None,
     shared: SharedRows | None = None,
@@ -26,7 +29,7 @@ def fit_kernel(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or KernelClasses
         What to solve.
     settings : KernelSettings
         When to stop.
@@ -47,6 +50,9 @@ def fit_kernel(
     NotSeparableError
         A hard margin is asked for and there is none; the error carries the certified proof.
     """
+    if isinstance(problem, KernelClasses):
+        solution = decompose_classes(problem, settings, start)
+        return solution, certify_kernel(problem, solution, settings.tol)
     solution = _solve(problem, settings, start, shared)
     return solution, certify_kernel(problem, solution, settings.tol)
 

@@ -262,7 +262,7 @@ class KernelSolution:
     status : str
         Why the solver stopped, in its own opinion; a certificate is the proof.
     n_iter : int
-        Steps: pairs of variables moved.
+        Steps: pairs of variables moved, or points of which all were.
     solver : str
         Its name.
     history : tuple of (int, float)

@@ -1,4 +1,4 @@
-"""scikit-learn's own battery, on every way the linear machines are commonly made."""
+"""scikit-learn's own battery, on every way the linear machines, and some of the others, are commonly made."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow import (
+    SVC,
     CalibratedModel,
     LinearOneClassSVM,
     LinearSVC,
@@ -24,6 +25,9 @@ ESTIMATORS = [
     LinearSVC(multi_class="crammer_singer"),
     LinearSVC(multi_class="crammer_singer", intercept="penalized"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
+    # gamma="scale" is of the rows as they come: repeated ones have another variance than weighted ones.
+    SVC(multi_class="crammer_singer", gamma="auto"),
+    SVC(multi_class="crammer_singer", kernel="linear"),
     LinearSVC(calibrate="sigmoid", random_state=0),
     LinearSVC(calibrate="isotonic", random_state=0),
     CalibratedModel(random_state=0),

@@ -13,7 +13,7 @@ from hedgerow import _core
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Classes, NuClasses, OneClass
 from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers.decomposition import KernelSettings
+from hedgerow.solvers.kernel_run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 
 TOL = 1e-6

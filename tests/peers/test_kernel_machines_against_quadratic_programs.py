@@ -11,7 +11,7 @@ import pytest
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
 from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers.decomposition import KernelSettings
+from hedgerow.solvers.kernel_run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernel_machines as judge
 from tests.reference import kernels

@@ -26,7 +26,7 @@ class Optimum:
 
 def solve(K, slack_cost, scalar_cost, rows, *, squared=False, norm=0.5, at_least_zero=()):
     """min norm |w|^2 + scalar_cost's + cost(slack), over slack >= 0 and for each (A, B, r): A F w + B s + slack >= r."""
-    F = _points(K)
+    F = points_of(K)
     (n, d), m = F.shape, len(scalar_cost)
     has_slack = np.all(np.isfinite(slack_cost))
     k = n if has_slack else 0
@@ -55,7 +55,7 @@ def solve(K, slack_cost, scalar_cost, rows, *, squared=False, norm=0.5, at_least
     return Optimum(float(best.obj_val), np.array(best.x)[d : d + m])
 
 
-def _points(K):
+def points_of(K):
     """Rows whose products are K, but for rounding."""
     values, vectors = np.linalg.eigh(K)
     large = values > 1e-14 * values.max()

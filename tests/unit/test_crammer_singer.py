@@ -16,8 +16,9 @@ from sklearn.preprocessing import scale
 import hedgerow
 from hedgerow import LinearSVC, NotCertifiedWarning, ParameterError, load, save
 from hedgerow._rows import matrix_of
+from hedgerow.all_classes import circulation
 from hedgerow.certificates import certify
-from hedgerow.crammer_singer import CrammerSingerProblem, circulation
+from hedgerow.crammer_singer import CrammerSingerProblem
 from hedgerow.losses import Hinge
 from hedgerow.problems import LinearProblem
 from hedgerow.solvers import Settings, Solution, solve

@@ -16,7 +16,8 @@ from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
 from hedgerow.kernel_regression import NuTube, Tube
 from hedgerow.monitor import monitored, watch
 from hedgerow.solvers import decomposition
-from hedgerow.solvers.decomposition import KernelSettings, bytes_needed, decompose
+from hedgerow.solvers.decomposition import bytes_needed, decompose
+from hedgerow.solvers.kernel_run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 
 MEGABYTE = 1 << 20

@@ -13,8 +13,8 @@ from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
 from hedgerow.kernel_problems import KernelSolution
 from hedgerow.kernel_regression import NuTube, Tube
 from hedgerow.solvers import decomposition
-from hedgerow.solvers.decomposition import KernelSettings
 from hedgerow.solvers.free_set import solve_free_set
+from hedgerow.solvers.kernel_run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernels
 

@@ -71,19 +71,24 @@ struct ClassPlanes {
   std::int64_t stride;  ///< a multiple of kClassGroup
 };
 
-/// One sweep over `order` for all classes at once, or a stretch of one; see
-/// solver/sequential_dual.hpp for the mathematics.
-struct ClassSweep {
+/// The dual variables of all classes at once, of some rows; see solver/sequential_dual.hpp for the
+/// mathematics.
+struct ClassDual {
   double* alpha;  ///< n_classes for each row
   const std::int64_t* label;
   const double* weight;
   const double* diagonal;  ///< |x|^2 + rho
-  double* w;               ///< as in ClassPlanes
   double* intercept;       ///< shift + rho excess, kept up to date
   double* excess;          ///< sum of the alphas of each class, kept up to date
   std::int64_t n_classes;
-  std::int64_t stride;
   double rho;
+};
+
+/// One sweep over `order` for all classes at once, or a stretch of one.
+struct ClassSweep {
+  ClassDual dual;
+  double* w;  ///< as in ClassPlanes
+  std::int64_t stride;
   const std::int64_t* order;
   std::int64_t n_order;
   std::uint8_t* active;    ///< set to 0 for each row that is to rest
@@ -91,6 +96,20 @@ struct ClassSweep {
   double rest_above;       ///< a row rests if it is held by more than this
   double violation;        ///< the largest met so far
   std::int64_t n_resting;  ///< rows put to rest so far
+};
+
+/// The same among points of which the kernel values are known; see solver/class_qp.hpp.
+struct ClassSteps {
+  ClassDual dual;  ///< diagonal is K(p, p) + rho
+  double* scores;  ///< of class k they begin at k * n_points, kept up to date
+  std::int64_t n_points;
+  double* scratch;          ///< room for 2 * n_classes
+  const float* kernel;      ///< row-major, symmetric, whole vectors of columns
+  std::int64_t ld;
+  double tolerance;         ///< a point that violates by no more stays as it is
+  std::int64_t max_steps;
+  std::int64_t n_steps;  ///< out: points that have moved
+  double violation;      ///< out: the largest met
 };
 
 /// One sweep over `order` for several planes, each with labels and weights of its own, or a stretch
@@ -312,6 +331,10 @@ struct HotLoops : DenseLoops<float>,
   void (*box_look)(const double* scores, DualSweep& sweep);
   void (*logistic_look)(const double* scores, DualSweep& sweep);
   void (*class_look)(const double* scores, ClassSweep& sweep);
+  /// One sweep over all points.
+  void (*class_steps)(ClassSteps& steps);
+  /// out[p] = by how much point p violates the optimality conditions; kernel is not read.
+  void (*class_violations)(const ClassSteps& steps, double* out);
   void (*box_joint_look)(const double* scores, JointSweep& sweep);
   /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,

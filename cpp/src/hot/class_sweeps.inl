@@ -67,11 +67,11 @@ struct ClassSlopes {
   double hold() const { return n_free == 1 ? lowest_free - highest_bound : -kInfinity; }
 };
 
-inline ClassSlopes class_slopes(const ClassSweep& sweep, int64_t i, const double* slopes) {
-  const double* alpha = sweep.alpha + i * sweep.n_classes;
+inline ClassSlopes class_slopes(const ClassDual& dual, int64_t i, const double* slopes) {
+  const double* alpha = dual.alpha + i * dual.n_classes;
   ClassSlopes found{-kInfinity, -kInfinity, kInfinity, 0};
-  for (int64_t k = 0; k < sweep.n_classes; ++k) {
-    const bool is_free = alpha[k] < (k == sweep.label[i] ? sweep.weight[i] : 0.0);
+  for (int64_t k = 0; k < dual.n_classes; ++k) {
+    const bool is_free = alpha[k] < (k == dual.label[i] ? dual.weight[i] : 0.0);
     if (is_free) {
       found.highest_free = most(found.highest_free, slopes[k]);
       found.lowest_free = least(found.lowest_free, slopes[k]);
@@ -84,9 +84,9 @@ inline ClassSlopes class_slopes(const ClassSweep& sweep, int64_t i, const double
 }
 
 // Scores become slopes.
-inline void add_costs(const ClassSweep& sweep, int64_t i, double* scores) {
-  for (int64_t k = 0; k < sweep.n_classes; ++k)
-    scores[k] += sweep.intercept[k] + (k == sweep.label[i] ? 0.0 : 1.0);
+inline void add_costs(const ClassDual& dual, int64_t i, double* scores) {
+  for (int64_t k = 0; k < dual.n_classes; ++k)
+    scores[k] += dual.intercept[k] + (k == dual.label[i] ? 0.0 : 1.0);
 }
 
 inline bool class_row_rests(const ClassSlopes& slopes, int64_t i, ClassSweep& sweep) {
@@ -120,11 +120,11 @@ inline double water_level(const double* tops, int64_t n, double total) {
 
 // The row's best alpha. A row without a diagonal has scores that no alpha changes, and gives all to the
 // class that costs most.
-inline void best_alpha(const ClassSweep& sweep, int64_t i, const double* slopes, double* best) {
-  const double* alpha = sweep.alpha + i * sweep.n_classes;
-  const int64_t n = sweep.n_classes, label = sweep.label[i];
-  const double diagonal = sweep.diagonal[i], c = sweep.weight[i];
-  if (diagonal == 0.0) {
+inline void best_alpha(const ClassDual& dual, int64_t i, const double* slopes, double* best) {
+  const double* alpha = dual.alpha + i * dual.n_classes;
+  const int64_t n = dual.n_classes, label = dual.label[i];
+  const double diagonal = dual.diagonal[i], c = dual.weight[i];
+  if (diagonal <= 0.0) {
     int64_t worst = label;
     for (int64_t k = 0; k < n; ++k) worst = slopes[k] > slopes[worst] ? k : worst;
     for (int64_t k = 0; k < n; ++k) best[k] = k == worst ? -c : 0.0;
@@ -143,6 +143,19 @@ inline void best_alpha(const ClassSweep& sweep, int64_t i, const double* slopes,
   best[label] = at_bound ? c : least(given, c);
 }
 
+// Gives a row its best alpha, and says by how much each has moved.
+inline void move_to_best(ClassDual& dual, int64_t i, const double* slopes, double* moves) {
+  best_alpha(dual, i, slopes, moves);
+  double* alpha = dual.alpha + i * dual.n_classes;
+  for (int64_t k = 0; k < dual.n_classes; ++k) {
+    const double best = moves[k];
+    moves[k] -= alpha[k];
+    alpha[k] = best;
+    dual.excess[k] += moves[k];
+    dual.intercept[k] += dual.rho * moves[k];
+  }
+}
+
 template <class Rows>
 void class_sweep(const Rows& rows, ClassSweep& shared) {
   ClassSweep sweep = shared;
@@ -153,24 +166,16 @@ void class_sweep(const Rows& rows, ClassSweep& shared) {
     if (t + kVisitsAhead < sweep.n_order) {
       const int64_t ahead = sweep.order[t + kVisitsAhead];
       prefetch(row(rows, ahead));
-      prefetch(sweep.alpha + ahead * sweep.n_classes,
-               sweep.n_classes * static_cast<int64_t>(sizeof(double)));
+      prefetch(sweep.dual.alpha + ahead * sweep.dual.n_classes,
+               sweep.dual.n_classes * static_cast<int64_t>(sizeof(double)));
     }
     const int64_t i = sweep.order[t];
     const auto x = row(rows, i);
     products(x, sweep.w, sweep.stride, slopes);
-    add_costs(sweep, i, slopes);
-    const ClassSlopes found = class_slopes(sweep, i, slopes);
+    add_costs(sweep.dual, i, slopes);
+    const ClassSlopes found = class_slopes(sweep.dual, i, slopes);
     if (class_row_rests(found, i, sweep) || found.violation() <= 0.0) continue;
-    best_alpha(sweep, i, slopes, moves);
-    double* alpha = sweep.alpha + i * sweep.n_classes;
-    for (int64_t k = 0; k < sweep.n_classes; ++k) {
-      const double best = moves[k];
-      moves[k] -= alpha[k];
-      alpha[k] = best;
-      sweep.excess[k] += moves[k];
-      sweep.intercept[k] += sweep.rho * moves[k];
-    }
+    move_to_best(sweep.dual, i, slopes, moves);
     add_outer_product(x, moves, sweep.w, sweep.stride);
   }
   shared = sweep;
@@ -187,11 +192,12 @@ void class_scores(const Rows& rows, int64_t begin, int64_t end, const ClassPlane
 }
 
 void class_look(const double* scores, ClassSweep& sweep) {
+  const int64_t n_classes = sweep.dual.n_classes;
   double* slopes = sweep.scratch;
   for (int64_t t = 0; t < sweep.n_order; ++t) {
     const int64_t i = sweep.order[t];
-    for (int64_t k = 0; k < sweep.n_classes; ++k)
-      slopes[k] = scores[i * sweep.n_classes + k] + (k == sweep.label[i] ? 0.0 : 1.0);
-    class_row_rests(class_slopes(sweep, i, slopes), i, sweep);
+    for (int64_t k = 0; k < n_classes; ++k)
+      slopes[k] = scores[i * n_classes + k] + (k == sweep.dual.label[i] ? 0.0 : 1.0);
+    class_row_rests(class_slopes(sweep.dual, i, slopes), i, sweep);
   }
 }

@@ -36,6 +36,7 @@ using std::uint8_t;
 #include "kernel_tiles.inl"
 #include "kernel_forms.inl"
 #include "pair_steps.inl"
+#include "class_steps.inl"
 
 template <class Rows, class T>
 constexpr PanelLoops<Rows, T> panel_loops() {
@@ -92,6 +93,8 @@ constinit const HotLoops HEDGEROW_LOOPS = {
     box_look,
     logistic_look,
     class_look,
+    class_steps,
+    class_violations,
     box_joint_look,
     gemm_nt,
     gemm_nt_lower,

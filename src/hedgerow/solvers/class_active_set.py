@@ -70,7 +70,7 @@ class ClassRows:
         constants = {"free": 1.0, "penalized": problem.intercept_scaling, "none": 0.0}
         self.constant = constants[problem.intercept]
         self.is_free = problem.intercept == "free"
-        self.own = self.problem.bounds(slice(None))
+        self.own = self.problem.classes.bounds(slice(None))
         self.held = np.ones(problem.shape[1] + 1)
         self.held[-1] = 0.0 if self.is_free else 1.0
 
@@ -86,7 +86,7 @@ class ClassRows:
 
     def slopes(self, w: Vector) -> Vector:
         """Return the scores, plus 1 for classes that are not the row's own."""
-        return self.problem.slopes(self.scores(w), slice(None))
+        return self.problem.classes.slopes(self.scores(w), slice(None))
 
     def combine(self, alpha: Vector) -> Vector:
         """Return sum_i alpha_ik (x_i, constant) of every class."""

@@ -19,26 +19,22 @@ machines, 1997 (growing active sets).
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.errors import ParameterError
-from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem, KernelSolution
-from hedgerow.monitor import Monitor, current
+from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Status
 from hedgerow.solvers.free_set import solve_free_set
+from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
 
-__all__ = ["KernelSettings", "SharedRows", "bytes_needed", "decompose"]
+__all__ = ["SharedRows", "bytes_needed", "decompose"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-MEGABYTE = 1 << 20
 ALL_AT_ONCE = 20_000
 """Points that are active from the start, if there are no more."""
 FIRST_POINTS = 2000
@@ -47,75 +43,25 @@ LOOSE = 0.05
 """Part of the first violation that is near enough while the active points still grow."""
 FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
-ROUNDS = 50
-"""Rounds between two reports."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
-PATIENCE = 60
-"""Reports without a violation that is clearly lower, after which a run has stalled."""
-CLEARLY = 0.9
-"""Part of the lowest violation that is clearly lower."""
 REFINEMENTS = 8
 """Times that exact scores may disagree."""
 SMALL = 1000
 """Points up to which a solution within the tolerance is made exact."""
 EXACT = 1e-12
 """The violation that counts as exact, relative to the scores."""
-SAMPLE = 64
-"""Rows of exact values that are timed, where time is limited, to know how long a certificate takes."""
-RESERVE = 1.5
-"""Time kept for the certificate, in units of the estimate."""
 WORTHWHILE = 0.5
 """A refinement that leaves more of the violation than this has stalled."""
 
 
-@dataclass(frozen=True)
-class KernelSettings:
-    """Stopping rule and resources.
-
-    Attributes
-    ----------
-    tol : float
-        Stop when the largest violation of the optimality conditions is at most this.
-    max_iter : int or None
-        Stop after so many steps; a step moves a pair of variables.
-    cache_bytes : int
-        What may be spent on kernel values.
-    working_set : int
-        Variables solved for at a time.
-    shrinking : bool
-        Whether points rest until they are needed.
-    n_threads : int
-        Threads to compute with; no result depends on it.
-    """
-
-    tol: float = 1e-3
-    max_iter: int | None = None
-    cache_bytes: int = 2048 * MEGABYTE
-    working_set: int = 1024
-    shrinking: bool = True
-    n_threads: int = 1
-
-
 def bytes_needed(problem: KernelProblem, settings: KernelSettings) -> int:
     """Return the least budget that a fit can do with: the values among a working set."""
-    n_variables = len(problem.program.linear)
-    block = min(settings.working_set, n_variables)
-    rows_apart = 0 if problem.gram.is_cheap else 4 * block * problem.gram.n_points
-    return 8 * block * block + rows_apart
+    return block_bytes(problem.gram, _n_places(problem, settings))
 
 
-def check_budget(problem: KernelProblem, settings: KernelSettings) -> None:
-    """Refuse a budget that cannot hold a working set."""
-    needed = bytes_needed(problem, settings)
-    if needed > settings.cache_bytes:
-        msg = (
-            f"{settings.cache_bytes / MEGABYTE:.3g} MB are too few for the kernel values of a working set of "
-            f"{min(settings.working_set, len(problem.program.linear))} variables; allow at least "
-            f"{np.ceil(needed / MEGABYTE):.0f} MB, take a smaller working set, or train LinearSVC on a "
-            "Nystroem map"
-        )
-        raise ParameterError(msg)
+def _n_places(problem: KernelProblem, settings: KernelSettings) -> int:
+    return min(settings.working_set, len(problem.program.linear))
 
 
 @dataclass
@@ -180,15 +126,9 @@ def decompose(
     KernelSolution
         The best beta found; for a certificate see ``kernel_certificates``.
     """
-    check_budget(problem, settings)
+    check_budget(problem.gram, _n_places(problem, settings), settings)
     run = _Run(problem, settings, start, shared or SharedRows())
-    try:
-        with run.monitor.guard():
-            status = run.solve()
-    except _core.Stopped:
-        status = run.monitor.reason or "stopped"
-    if run.monitor.reason == "interrupted":
-        status = "interrupted"
+    status = run.status_of(run.solve)
     point = problem.point(run.beta)
     return KernelSolution(
         beta=point.beta,
@@ -200,7 +140,7 @@ def decompose(
     )
 
 
-class _Run:
+class _Run(KernelRun):
     """One run of the method, and where it stands."""
 
     def __init__(
@@ -210,29 +150,9 @@ class _Run:
         start: Vector | None,
         shared: SharedRows,
     ) -> None:
-        self.problem, self.settings, self.shared = problem, settings, shared
-        self.program: BoxProgram = problem.program
-        self.monitor: Monitor = current()
-        self.n_steps = 0
-        self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
-        self.history: list[tuple[int, float]] = []
-        self.beta = self.program.feasible(self.program.start if start is None else start)
-        self.seconds_per_row = (
-            self._time_of_a_row() if math.isfinite(self.monitor.deadline) else 0.0
-        )
-
-    def _time_of_a_row(self) -> float:
-        """Return the seconds that the exact values of one point with all others take."""
-        n_points = self.problem.gram.n_points
-        coef = np.zeros(n_points)
-        coef[:: max(1, n_points // SAMPLE)] = 1.0
-        began = time.monotonic()
-        self.problem.gram.sums(coef)
-        return (time.monotonic() - began) / float(np.sum(coef))
-
-    def _keep_time_for_the_certificate(self) -> None:
-        n_support = np.count_nonzero(self.beta)
-        self.monitor.reserve(RESERVE * self.seconds_per_row * float(n_support))
+        self.problem, self.program, self.shared = problem, problem.program, shared
+        beta = self.program.feasible(self.program.start if start is None else start)
+        super().__init__(problem.gram, settings, beta)
 
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
@@ -285,7 +205,7 @@ class _Run:
         """
         tol = self.settings.tol
         while True:
-            if not self._run(core, SAFE * self.goal):
+            if not self.advance(core, SAFE * self.goal):
                 return False
             violators, n_active = self._violators(core)
             if len(violators) <= FEW * n_active and self.goal > tol:
@@ -296,30 +216,6 @@ class _Run:
                 spread = np.linspace(0, len(violators) - 1, n_active).astype(np.int64)
                 violators = violators[spread]
             core.activate(violators)
-
-    def _run(self, core: _core.BoxQp, tolerance: float) -> bool:
-        """Let the core solve for the active points, or stall; return False if the steps are used up."""
-        lowest, n_waited = np.inf, 0
-        while n_waited < PATIENCE:
-            try:
-                _, steps, violation, stalled = core.run(
-                    ROUNDS, self.limit - self.n_steps, tolerance
-                )
-            finally:
-                self.beta = core.beta
-            self.n_steps += steps
-            self._keep_time_for_the_certificate()
-            self.history.append((self.n_steps, violation))
-            self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
-            if violation <= tolerance or stalled:
-                return True
-            self.monitor.check()
-            if self.n_steps >= self.limit:
-                return False
-            n_waited += 1
-            if violation < CLEARLY * lowest:
-                lowest, n_waited = violation, 0
-        return True
 
     def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
         """Return the resting points that violate the conditions, and how many are active."""

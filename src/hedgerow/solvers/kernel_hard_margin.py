@@ -26,7 +26,8 @@ from hedgerow.errors import NotSeparableError
 from hedgerow.kernel_machines import Classes, NuClasses
 from hedgerow.kernel_problems import KernelPoint, KernelSolution
 from hedgerow.problems import Overlap, Status
-from hedgerow.solvers.decomposition import KernelSettings, SharedRows, decompose
+from hedgerow.solvers.decomposition import SharedRows, decompose
+from hedgerow.solvers.kernel_run import KernelSettings
 
 __all__ = ["solve_hard_margin"]
 

@@ -152,10 +152,14 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
     def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem of two classes, +1 and -1."""
 
-    def _plane(self, part: Part, result: Result) -> Found:
-        """Return the plane that a solution is."""
+    def _planes(self, part: Part, result: Result) -> list[Found]:
+        """Return the planes that a solution is: one, or one a class."""
         solution, _ = result
-        return Found(part.points, solution.beta, float(solution.figures["intercept"]))
+        betas = np.atleast_2d(solution.beta.T)
+        intercepts = np.atleast_1d(solution.figures["intercept"])
+        return [
+            Found(part.points, beta, float(b)) for beta, b in zip(betas, intercepts, strict=True)
+        ]
 
     def _class_scores(self, scores: Vector) -> Vector:
         """Return one score a class, or one for two classes, from those of the planes."""
@@ -227,7 +231,8 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     def _keep(self, data: TrainingData, parts: list[Part], results: list[Result]) -> None:
         """Set the fitted attributes."""
-        found = [self._plane(*pair) for pair in zip(parts, results, strict=True)]
+        pairs = zip(parts, results, strict=True)
+        found = [plane for pair in pairs for plane in self._planes(*pair)]
         n_classes = len(data.classes)
         laid_out = of_pairs if self.multi_class == "ovo" else of_planes
         support, coef = laid_out(found, data.y, n_classes)

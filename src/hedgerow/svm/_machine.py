@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,6 +45,7 @@ from hedgerow.errors import (
     warn_user,
 )
 from hedgerow.gram import Gram
+from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.kernels import (
@@ -58,7 +60,8 @@ from hedgerow.kernels import (
 from hedgerow.monitor import CallbackSupport
 from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
-from hedgerow.solvers.decomposition import MEGABYTE, KernelSettings, SharedRows
+from hedgerow.solvers.decomposition import SharedRows
+from hedgerow.solvers.kernel_run import MEGABYTE, KernelSettings
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
@@ -77,6 +80,10 @@ WORTH_THREADS = 64
 """Rows from which on scores are computed by several threads."""
 
 _log = logging.getLogger("hedgerow")
+
+_kept_scorers: WeakKeyDictionary[KernelMachine, tuple[tuple[Any, ...], Scorer]]
+_kept_scorers = WeakKeyDictionary()
+"""What each machine's predictions were last made by: beside it, as predicting must not change a machine."""
 
 COMMON_RULES: Mapping[str, Rule] = {
     "kernel": kernel_rule,
@@ -127,7 +134,7 @@ class Part:
     """
 
     points: Indices
-    problem: Callable[[Gram], KernelProblem]
+    problem: Callable[[Gram], KernelProblem | KernelClasses]
     start: Vector | None = None
     classes: tuple[Indices, Indices] | None = None
 
@@ -293,20 +300,14 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     def _scorer(self) -> Scorer:
         """Return what makes the sums of kernel values, made ready once for the fitted attributes."""
         made_of = (self.kernel_, self.support_vectors_, self.dual_coef_)
-        kept = vars(self).get("_kept_scorer")
+        kept = _kept_scorers.get(self)
         if kept is None or any(old is not new for old, new in zip(kept[0], made_of, strict=True)):
             vectors = self.support_vectors_
             if hasattr(self, "scaling_") and vectors.shape[0]:
                 vectors = self.scaling_.apply(vectors)
             made = self.kernel_, self.support_, vectors, self.n_features_in_, self._coefficients()
-            kept = self._kept_scorer = made_of, scorer_of(*made)
+            kept = _kept_scorers[self] = made_of, scorer_of(*made)
         return kept[1]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made anew when it is needed."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_kept_scorer", None)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         """Say what input is welcome."""

@@ -205,7 +205,8 @@ class _Group:
     def gains(self) -> Vector:
         """By how much each would let the squared errors fall."""
         is_open = self.distances > 0.0
-        return np.sum(self.residuals**2, axis=0) / np.where(is_open, self.distances, np.inf)
+        gains: Vector = np.sum(self.residuals**2, axis=0)
+        return gains / np.where(is_open, self.distances, np.inf)
 
     def begin(self, rows: Vector, places: Indices) -> None:
         """Look at some candidates; ``rows`` are their kernel values with the points."""

@@ -118,9 +118,10 @@ n_features_in_, feature_names_in_
         """Return what makes the problem of two classes."""
         return partial(NuClasses, y=y, weight=weight, nu=float(self.nu), sides=sides)
 
-    def _plane(self, part: Part, result: Result) -> Found:
+    def _planes(self, part: Part, result: Result) -> list[Found]:
         """Return the plane of a solution with functional margin 1."""
         solution, _ = result
         rho = float(solution.figures["rho"])
         rho = rho if rho > 0.0 else 1.0  # the classes meet: there is no plane to scale
-        return Found(part.points, solution.beta / rho, float(solution.figures["intercept"]) / rho)
+        intercept = float(solution.figures["intercept"])
+        return [Found(part.points, solution.beta / rho, intercept / rho)]

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import one_of, real_number, true_or_false
 from hedgerow._state import stateful
+from hedgerow._validation import TrainingData
+from hedgerow.errors import ParameterError
 from hedgerow.gram import Gram
+from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_machines import Classes, Loss
 from hedgerow.kernel_problems import KernelProblem
 from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
+from hedgerow.svm._machine import Part
 
 __all__ = ["SVC"]
 
@@ -24,7 +28,7 @@ _RULES = {
     **CLASSIFIER_RULES,
     "C": real_number(0, open_low=True, or_infinite=True),
     "loss": one_of("hinge", "squared_hinge"),
-    "multi_class": one_of("ovo", "ovr"),
+    "multi_class": one_of("ovo", "ovr", "crammer_singer"),
     "fit_intercept": true_or_false,
 }
 
@@ -38,7 +42,12 @@ class SVC(KernelClassifier):
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \max(0, 1 - y_i (\langle w, \phi(x_i) \rangle + b))
 
     where :math:`\langle \phi(x), \phi(z) \rangle` is the kernel and s_i the weight of row i. More than
-    two classes are handled in pairs, or one against the rest.
+    two classes are handled in pairs, or one against the rest; or all at once, by the machine of Crammer
+    and Singer, which minimises
+
+    .. math:: \tfrac12 \sum_k |w_k|^2 + C \sum_i s_i \max(0, 1 + \max_{k \ne y_i} f_k(x_i) - f_{y_i}(x_i))
+
+    where :math:`f_k(x) = \langle w_k, \phi(x) \rangle + b_k` is the score of class k.
 
     Parameters
     ----------
@@ -69,7 +78,8 @@ class SVC(KernelClassifier):
     verbose : int, default=0
         If positive, the certificate goes to the ``hedgerow`` logger.
     max_iter : int, default=-1
-        Most steps of the solver, each of which moves a pair of coefficients; -1 for no limit.
+        Most steps of the solver, each of which moves a pair of coefficients, or with
+        ``multi_class="crammer_singer"`` all those of a row; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether pairs of classes give a score a class, or their own.
     break_ties : bool, default=False
@@ -79,8 +89,9 @@ class SVC(KernelClassifier):
         Seeds the folds of ``calibrate``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the functional margin.
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        One against one, a plane for each pair of classes, or one against the rest.
+    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        One against one, a plane for each pair of classes; one against the rest; or all classes at
+        once, which takes the hinge and a finite C (of two classes, it is the hinge with 2 C).
     fit_intercept : bool, default=True
         Whether there is an intercept b.
     scale : {"standard", "minmax", None}, default=None
@@ -108,6 +119,7 @@ class SVC(KernelClassifier):
         How many of them each class has.
     dual_coef_ : ndarray of shape (n_classes - 1, n_support), or (n_classes, n_support) one against the rest
         The numbers y_i alpha_i, laid out as in scikit-learn; of one plane against the rest, one line.
+        All classes at once have a line a class, too.
     intercept_ : ndarray of shape (n_planes,)
         The intercepts b.
     coef_ : ndarray of shape (n_planes, n_features)
@@ -121,11 +133,11 @@ class SVC(KernelClassifier):
     certificate_ : Certificate
         The proof of quality; of several binary problems, the worst one's.
     certificates_ : tuple of Certificate
-        One for each binary problem.
+        One for each binary problem; one for all classes at once.
     probability_maps_ : tuple of ScoreMap
         With ``calibrate``: what makes probabilities of the scores of each class.
     n_iter_ : ndarray of int64 of shape (n_problems,)
-        Steps of the solver for each binary problem.
+        Steps of the solver for each problem.
     status_ : str
         "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
         "interrupted" by Ctrl-C, or "stopped" by a callback.
@@ -202,11 +214,50 @@ class SVC(KernelClassifier):
 
     def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem of two classes; a hard margin has no weights, only rows."""
+        C = 2.0 * self.C if self.multi_class == "crammer_singer" else self.C
         return partial(
             Classes,
             y=y,
-            weight=np.full(len(y), np.inf) if np.isinf(self.C) else self.C * weight,
+            weight=np.full(len(y), np.inf) if np.isinf(C) else C * weight,
             loss=self.loss,
             has_intercept=bool(self.fit_intercept),
             sides=sides,
         )
+
+    def _parts(self, data: TrainingData) -> list[Part]:
+        """Return the problem of each plane, or that of all classes at once."""
+        if self.multi_class == "crammer_singer" and len(data.classes) > 2:
+            return [self._all_at_once(data)]
+        return super()._parts(data)
+
+    def _all_at_once(self, data: TrainingData) -> Part:
+        """Return the problem of Crammer and Singer."""
+        points, n_classes = np.flatnonzero(data.sample_weight > 0), len(data.classes)
+        problem = partial(
+            KernelClasses,
+            y=data.y[points],
+            weight=self.C * data.sample_weight[points],
+            n_classes=n_classes,
+            has_intercept=bool(self.fit_intercept),
+        )
+        starts = self._starts(data)
+        if starts is None or len(starts) != n_classes:
+            return Part(points, problem)
+        return Part(points, problem, np.ascontiguousarray(starts[:, points].T))
+
+    def _check(self) -> None:
+        super()._check()
+        if self.multi_class != "crammer_singer":
+            return
+        if self.loss != "hinge":
+            msg = (
+                f"loss={self.loss!r} does not go with multi_class='crammer_singer', which has the hinge; "
+                "leave it out, or use multi_class='ovr'"
+            )
+            raise ParameterError(msg)
+        if np.isinf(self.C):
+            msg = (
+                "C=inf asks for a hard margin, which multi_class='crammer_singer' has not; use a finite C, "
+                "or multi_class='ovr'"
+            )
+            raise ParameterError(msg)

@@ -1,0 +1,145 @@
+"""Decomposition for all classes at once: large working sets, of which all betas of a point move together.
+
+Problem: KernelClasses, with intercepts or without. The core (`cpp solver/class_qp.hpp`) sweeps over the
+points that violate the optimality conditions most, minimising over all betas of one at a time, and asks
+for rows of kernel values of those that moved, which serve all classes. Its betas sum to 0 over
+the points, as free intercepts ask for, only in the limit, and its scores are sums of float32 values. When
+it has met the tolerance the betas are made feasible and their scores computed again in float64 from
+the data; if these do not agree, it goes on from them to a tighter tolerance of its own. Where that
+does not get there, the free betas are solved for exactly (`class_free_set.py`); if that does not help
+either, the status is "stalled".
+
+Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta and b.
+Cost: kernel values of the support vectors with all points, some times over. Memory: the budget, and some
+numbers a point and class.
+Papers: those of class_qp.hpp.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.kernel_classes import ClassPoint, KernelClasses
+from hedgerow.kernel_problems import KernelSolution
+from hedgerow.problems import Status
+from hedgerow.solvers.class_free_set import solve_free_classes
+from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
+
+__all__ = ["decompose_classes"]
+
+Vector = NDArray[np.float64]
+
+SAFE = 0.9
+"""Part of the tolerance that the core is to reach, so that exact scores agree."""
+TIGHTER = 0.3
+"""What its tolerance is multiplied with when they do not."""
+REFINEMENTS = 8
+"""Times that exact scores may disagree."""
+WORTHWHILE = 0.7
+"""A refinement that leaves more of the violation than this has stalled."""
+SMALL = 1000
+"""Points up to which a solution within the tolerance is made exact."""
+EXACT = 1e-12
+"""The violation that counts as exact, relative to the scores."""
+STIFFNESS = 1.0
+"""Weight of the sums in the method of multipliers, in units of the mean K(x, x)."""
+
+
+def decompose_classes(
+    problem: KernelClasses, settings: KernelSettings, start: Vector | None = None
+) -> KernelSolution:
+    """Solve a problem of all classes at once.
+
+    Parameters
+    ----------
+    problem : KernelClasses
+        What to solve.
+    settings : KernelSettings
+        When to stop; a step moves all betas of a point.
+    start : ndarray of shape (n_points, n_classes) or None
+        A beta to begin at, such as the solution of a similar problem.
+
+    Returns
+    -------
+    KernelSolution
+        The best beta found; for a certificate see ``kernel_certificates``.
+    """
+    n_places = min(settings.working_set, problem.gram.n_points)
+    check_budget(problem.gram, n_places, settings)
+    run = _Run(problem, settings, start)
+    status = run.status_of(run.solve)
+    point = problem.point(run.beta)
+    return KernelSolution(
+        beta=point.beta,
+        figures=problem.figures(point),
+        status=status,
+        n_iter=run.n_steps,
+        solver="class_decomposition",
+        history=tuple(run.history),
+    )
+
+
+class _Run(KernelRun):
+    """One run of the method, and where it stands."""
+
+    def __init__(
+        self, problem: KernelClasses, settings: KernelSettings, start: Vector | None
+    ) -> None:
+        self.problem = problem
+        origin = np.zeros((problem.gram.n_points, problem.n_classes))
+        beta = origin if start is None else problem.classes.feasible(start)
+        super().__init__(problem.gram, settings, beta)
+
+    def solve(self) -> Status:
+        """Run until exact scores meet the tolerance, or no more can be done."""
+        tol, point = self.settings.tol, self._first_point()
+        core, goal = self._core_solver(point), SAFE * tol
+        for _ in range(REFINEMENTS):
+            before = point.violation
+            if not self.advance(core, goal):
+                return "max_iter"
+            point = self.problem.point(self.beta)
+            if point.violation <= tol or point.violation > WORTHWHILE * before:
+                break
+            core.set_point(point.beta, point.products, point.intercept)
+            goal *= TIGHTER
+        point = self._finish(point, tol)
+        return "optimal" if point.violation <= tol else "stalled"
+
+    def _finish(self, point: ClassPoint, tol: float) -> ClassPoint:
+        """Bring a point within the tolerance, that of a small problem to the last bits.
+
+        So it does not matter how a small problem was begun.
+        """
+        if self.problem.gram.n_points <= SMALL and self.problem.is_convex:
+            tol = min(tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
+        if point.violation > tol:
+            point = solve_free_classes(self.problem, point, tol, self.settings.n_threads)
+        self.beta = point.beta
+        return point
+
+    def _first_point(self) -> ClassPoint:
+        if np.any(self.beta):
+            return self.problem.point(self.beta)
+        return self.problem.point_of(self.beta, np.zeros_like(self.beta))
+
+    def _core_solver(self, point: ClassPoint) -> _core.ClassQp:
+        """Return the core's solver."""
+        problem, settings = self.problem, self.settings
+        n_places = min(settings.working_set, problem.gram.n_points)
+        stiffness = STIFFNESS * float(np.mean(np.abs(problem.gram.diagonal))) or 1.0
+        return _core.ClassQp(
+            problem.gram.source,
+            label=problem.y,
+            weight=problem.weight,
+            diagonal=problem.gram.diagonal,
+            rho=stiffness if problem.has_intercept else 0.0,
+            beta=point.beta,
+            scores=point.products,
+            intercept=point.intercept,
+            n_bytes=settings.cache_bytes - block_bytes(problem.gram, n_places),
+            working_set=n_places,
+            n_threads=settings.n_threads,
+        )
