@@ -9,11 +9,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 import hedgerow as package
 from hedgerow import (
+    SVC,
+    SVDD,
+    SVR,
     AveragedPerceptron,
     CalibratedModel,
     KernelPerceptron,
@@ -22,6 +26,9 @@ from hedgerow import (
     LinearSVCCV,
     LinearSVR,
     LinearSVRCV,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
     Perceptron,
     ScoreCalibrator,
     TableClassifier,
@@ -33,6 +40,9 @@ from hedgerow.cli.model_facts import file_facts
 from hedgerow.persist import load, save
 
 ESTIMATORS = [
+    SVC,
+    SVDD,
+    SVR,
     AveragedPerceptron,
     CalibratedModel,
     KernelPerceptron,
@@ -41,6 +51,9 @@ ESTIMATORS = [
     LinearSVCCV,
     LinearSVR,
     LinearSVRCV,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
     Perceptron,
     ScoreCalibrator,
     TableClassifier,
@@ -173,6 +186,52 @@ def test_a_one_class_machine_tells_what_speaks_for_its_rows(hedgerow, tmp_path: 
     assert "2 coefficients; above 0 speaks for 1, below 0 against:" in told
     assert "Intercept -2." in told
     assert "wide" not in told
+
+
+def test_a_kernel_machine_tells_its_kernel_its_steps_and_its_support_vectors(
+    hedgerow, tmp_path: Path
+) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    fitted = SVC(kernel=package.RBF(gamma=0.5), scale="standard").fit(X, np.arange(40) % 3)
+    save(fitted, tmp_path / "m.hedge")
+    outcome = hedgerow("describe", tmp_path / "m.hedge")
+    told = words(outcome.out)
+    assert sections(outcome.out) == ["Model", "Settings", "Columns", "Classes", "Fit", "Proof"]
+    assert "Settings SVC: kernel=RBF(gamma=0.5), scale='standard'." in told
+    assert "2 columns of numbers, scaled to mean 0 and standard deviation 1" in told
+    assert f"decomposition in {fitted.n_iter_.sum()} steps; status 'optimal'." in told
+    assert "Kernel RBF(gamma=0.5)." in told
+    assert f"{len(fitted.support_)} of 40 training rows are its support vectors." in told
+    assert str(fitted.certificate_) in told
+
+
+def test_planes_of_pairs_speak_for_the_class_that_they_are_said_to(
+    hedgerow, tmp_path: Path
+) -> None:
+    X = np.repeat(np.eye(3), 4, axis=0)
+    y = np.repeat(["red", "green", "blue"], 4)
+    for model in (SVC(kernel="linear"), LinearSVC(multi_class="ovo")):
+        save(model.fit(X, y), tmp_path / "m.hedge")
+        found = hedgerow("describe", tmp_path / "m.hedge", "--json").json["weights"]["strongest"]
+        column = {"red": "x0", "green": "x1", "blue": "x2"}
+        for weight in found:
+            winner, loser = weight["label"].split(" rather than ")
+            if weight["column"] in (column[winner], column[loser]):
+                assert (weight["value"] > 0) == (weight["column"] == column[winner])
+
+
+def test_a_sparse_plane_a_ball_a_tube_and_a_table_are_told(hedgerow, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.arange(30) % 2
+    models = {
+        "2 coefficients": SVC(kernel="linear").fit(sp.csr_array(X), y),
+        "The ball has the radius": SVDD().fit(X),
+        "The tube reaches": NuSVR().fit(X, X[:, 0]),
+        "each of 30 training rows": SVC(kernel="precomputed").fit(X @ X.T, y),
+    }
+    for sentence, model in models.items():
+        save(model, tmp_path / "m.hedge")
+        assert sentence in words(hedgerow("describe", tmp_path / "m.hedge").out)
 
 
 def test_a_perceptron_tells_its_mistakes_and_passes(hedgerow, tmp_path: Path) -> None:

@@ -11,11 +11,17 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgerow import (
+    SVC,
+    SVDD,
+    SVR,
     AveragedPerceptron,
     KernelPerceptron,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
     Perceptron,
     TableClassifier,
     TableEncoder,
@@ -25,7 +31,15 @@ from hedgerow.cli.loaded_model import LoadedModel
 from hedgerow.errors import ParameterError
 from hedgerow.persist import load, save
 
-CLASSIFIERS = [AveragedPerceptron, KernelPerceptron, LinearSVC, Perceptron, VotedPerceptron]
+CLASSIFIERS = [
+    SVC,
+    AveragedPerceptron,
+    KernelPerceptron,
+    LinearSVC,
+    NuSVC,
+    Perceptron,
+    VotedPerceptron,
+]
 
 
 def points(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
@@ -210,7 +224,7 @@ def test_files_without_a_fitted_classifier_are_refused_by_name(
     assert "a LinearSVC that is not fitted" in hedgerow(verb, tmp_path / "u.hedge", numbers).err
 
 
-@pytest.mark.parametrize("kind", [LinearSVR, LinearOneClassSVM])
+@pytest.mark.parametrize("kind", [LinearSVR, LinearOneClassSVM, SVR, NuSVR, OneClassSVM, SVDD])
 def test_what_is_no_classifier_is_not_evaluated_nor_trained_on_labels(
     hedgerow, numbers: Path, tmp_path: Path, kind: type
 ) -> None:

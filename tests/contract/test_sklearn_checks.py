@@ -1,4 +1,4 @@
-"""scikit-learn's own battery, on every way the linear machines, and some of the others, are commonly made."""
+"""scikit-learn's own battery, on every way the machines are commonly made."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow import (
+    RBF,
     SVC,
+    SVDD,
+    SVR,
     CalibratedModel,
+    Linear,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVCCV,
     LinearSVR,
     LinearSVRCV,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
     ThresholdModel,
 )
 
@@ -40,6 +47,26 @@ ESTIMATORS = [
     LinearOneClassSVM(fit_intercept=False),
     LinearSVCCV(Cs=3, cv=3),
     LinearSVRCV(Cs=3, cv=3, scale="standard"),
+    SVC(),
+    SVC(multi_class="ovr"),
+    SVC(decision_function_shape="ovo", class_weight="balanced"),
+    SVC(loss="squared_hinge"),
+    SVC(kernel="linear"),
+    SVC(kernel="poly", coef0=1.0, fit_intercept=False),
+    SVC(kernel=RBF(gamma=0.5) + Linear(), warm_start=True),
+    SVC(scale="standard"),
+    SVC(calibrate="sigmoid", random_state=0),
+    SVC(kernel="precomputed"),
+    NuSVC(nu=0.1),
+    NuSVC(nu=0.1, multi_class="ovr", scale="minmax"),
+    SVR(),
+    SVR(kernel="linear", fit_intercept=False),
+    NuSVR(),
+    NuSVR(scale="standard"),
+    OneClassSVM(),
+    OneClassSVM(nu=0.1, scale="minmax"),
+    SVDD(),
+    SVDD(nu=0.1),
 ]
 
 

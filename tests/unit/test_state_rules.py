@@ -44,6 +44,7 @@ def test_what_a_fit_leaves_meets_its_own_declaration(name):
     clone(model)
 
 
+MACHINES = ("SVC", "SVC-three", "SVC-rest", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD")
 PLANES = ("LinearSVC", "LinearSVC-three", "Perceptron", "AveragedPerceptron")
 WRONG = [
     *((name, "coef_", lambda m: m.coef_[:, :1]) for name in PLANES),
@@ -94,6 +95,21 @@ WRONG = [
     ("KernelPerceptron", "dual_coef_", lambda m: m.dual_coef_[:-1]),
     ("KernelPerceptron", "gamma_", -1.0),
     ("KernelPerceptron", "gamma_", "scale"),
+    *((name, "dual_coef_", lambda m: m.dual_coef_[:, :-1]) for name in MACHINES),
+    *((name, "dual_coef_", lambda m: m.dual_coef_ * np.nan) for name in MACHINES),
+    *((name, "support_", lambda m: m.support_.astype(float)) for name in MACHINES),
+    *((name, "support_vectors_", lambda m: m.support_vectors_[:, :1]) for name in MACHINES),
+    *((name, "kernel_", "rbf") for name in MACHINES),
+    *((name, "certificate_", None) for name in MACHINES),
+    *((name, "n_iter_", -1) for name in MACHINES),
+    ("SVC", "scaling_", None),
+    ("SVC-three", "certificates_", lambda m: m.certificates_[:2]),
+    ("SVC-three", "class_weight_", lambda m: -m.class_weight_),
+    ("SVC-three", "n_support_", lambda m: m.n_support_[:2]),
+    ("SVC-sigmoid", "probability_maps_", ("x",)),
+    ("NuSVR", "epsilon_", -0.5),
+    ("SVDD", "radius_", -1.0),
+    ("SVDD", "sq_norm_", float("nan")),
     ("TableEncoder", "is_text_", lambda m: ~m.is_text_ | True),
     ("TableEncoder", "is_text_", lambda m: m.is_text_.astype(int)),
     ("TableEncoder", "fill_", lambda m: m.fill_[:-1]),
@@ -152,6 +168,12 @@ def test_a_model_that_lacks_an_attribute_is_refused(name):
         ("VotedPerceptron", "fit_intercept", "yes"),
         ("KernelPerceptron", "kernel", "magic"),
         ("KernelPerceptron", "degree", 0),
+        ("SVC", "multi_class", "all"),
+        ("SVC", "cache_size", 0),
+        ("SVC", "max_iter", 0),
+        ("NuSVC", "nu", 1.5),
+        ("SVR", "C", 0.0),
+        ("SVDD", "scale", "log"),
         ("TableEncoder", "scale", "log"),
         ("TableClassifier", "learner", 3),
     ],

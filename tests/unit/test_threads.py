@@ -16,7 +16,18 @@ from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
-from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
+from hedgerow import (
+    SVC,
+    SVDD,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    _core,
+)
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import check_seed, generator_of
 from hedgerow.losses import LOSSES, REGRESSION_LOSSES
@@ -67,6 +78,35 @@ def test_any_number_of_threads_gives_the_same_bits_for_many_classes():
 def test_any_number_of_threads_gives_the_same_bits_for_one_class():
     X = table("dense64")[0] + 1.0
     found = {bits(LinearOneClassSVM(nu=0.1, n_jobs=n).fit(X)) for n in (1, 2, 3)}
+    assert len(found) == 1
+
+
+MACHINES = {
+    "two classes": SVC(C=10.0, gamma=0.02),
+    "little room": SVC(C=10.0, gamma=0.02, cache_size=9),
+    "pairs": SVC(C=10.0, gamma=0.02),
+    "pairs, little room": SVC(C=10.0, gamma=0.02, cache_size=30),
+    "rest": SVC(kernel="poly", coef0=1.0, multi_class="ovr", gamma=0.02),
+    "by nu": NuSVC(nu=0.2, gamma=0.02),
+    "probabilities": SVC(gamma=0.02, calibrate="sigmoid", random_state=0),
+    "values": SVR(gamma=0.02),
+    "values by nu": NuSVR(kernel="laplacian", gamma=0.02),
+    "one class": OneClassSVM(nu=0.2, gamma=0.02),
+    "ball": SVDD(nu=0.2, gamma=0.02),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("kind", ["dense64", "csr"])
+def test_any_number_of_threads_gives_the_same_bits_for_kernel_machines(name, kind):
+    X, y = table(kind, n=1100, d=20)
+    y = y if name in ("two classes", "little room", "probabilities") else np.arange(len(y)) % 3
+    model, found = MACHINES[name], set()
+    for n_jobs in (1, 2, 3):
+        model.set_params(n_jobs=n_jobs).fit(X, y)
+        scores = getattr(model, "decision_function", model.predict)(X[:200])
+        parts = (model.support_, sp.csr_array(model.dual_coef_).data, model.intercept_, scores)
+        found.add(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
     assert len(found) == 1
 
 

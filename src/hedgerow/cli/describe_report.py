@@ -29,6 +29,7 @@ _LONGEST_BAR = 24
 _KIND_AND_MISSING = 20
 _SCALINGS = {
     "standard": "scaled to mean 0 and standard deviation 1",
+    "minmax": "scaled to the range from 0 to 1",
     "maxabs": "divided by their largest absolute value",
     None: "not scaled",
 }
@@ -80,7 +81,8 @@ def _input_words(inputs: Inputs) -> Iterator[str]:
     numbers = [column.name for column in columns if column.values is None]
     texts = [f"{c.name} ({count(len(c.values), 'value')})" for c in columns if c.values is not None]
     n_numbers = inputs.n_columns - len(texts)
-    how = _SCALINGS[inputs.scaling] if inputs.is_encoded else "taken as they are"
+    is_changed = inputs.is_encoded or inputs.scaling is not None
+    how = _SCALINGS[inputs.scaling] if is_changed else "taken as they are"
     gaps = "; a gap takes the mean" if inputs.is_encoded and numbers else ""
     if n_numbers:
         listed = f": {_listed(numbers)}" if numbers else ", in the order of training"

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from hedgerow._rows import dense
 from hedgerow._targets import pairs_of_classes
 from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
 from hedgerow.cli.words import count, short
+from hedgerow.kernels import Precomputed
 
 __all__ = [
     "InputColumn",
@@ -90,9 +92,9 @@ class Inputs:
     columns : tuple of InputColumn or None
         The columns; None if all are numbers without names.
     is_encoded : bool
-        Whether a TableEncoder scales numbers and encodes text; else numbers are taken as they are.
+        Whether a TableEncoder scales numbers and encodes text.
     scaling : str or None
-        How it scales numbers.
+        How it scales numbers; None if they are taken as they are.
     n_encoded : int or None
         How many columns it makes.
     """
@@ -190,7 +192,8 @@ def _inputs(model: Any) -> Inputs:
     names = getattr(model, "feature_names_in_", None)
     if not hasattr(encoder, "is_text_"):
         listed = None if names is None else tuple(InputColumn(str(name)) for name in names)
-        return Inputs(model.n_features_in_, listed)
+        scaling = model.scale if hasattr(model, "scaling_") else None
+        return Inputs(model.n_features_in_, listed, scaling=scaling)
     labels = names if names is not None else [f"x{j}" for j in range(model.n_features_in_)]
     categories = iter(encoder.categories_)
     values = [next(categories).tolist() if text else None for text in encoder.is_text_]
@@ -239,8 +242,31 @@ def _mistakes_words(learner: Any) -> str:
 
 
 def _support_words(learner: Any) -> str:
+    if _is_kernel_machine(learner):
+        n_all, n_kept = int(learner.shape_fit_[0]), len(learner.support_)
+        return f"{n_kept:,} of {count(n_all, 'training row')} are its support vectors."
     n_rows = learner.support_vectors_.shape[0]
     return f"Keeps {count(n_rows, 'training row')}, on which mistakes were made."
+
+
+def _steps_words(learner: Any) -> str:
+    n_steps = int(np.sum(learner.n_iter_))
+    return f"Solved by decomposition in {count(n_steps, 'step')}; status {learner.status_!r}."
+
+
+def _fitted_kernel_words(learner: Any) -> str:
+    if isinstance(learner.kernel_, Precomputed):
+        n_rows = count(learner.n_features_in_, "training row")
+        return f"Takes the kernel of each new row with each of {n_rows}."
+    return f"Kernel {learner.kernel_!r}."
+
+
+def _radius_words(learner: Any) -> str:
+    return f"The ball has the radius {short(learner.radius_)}."
+
+
+def _tube_words(learner: Any) -> str:
+    return f"The tube reaches {short(learner.epsilon_)} to either side."
 
 
 def _votes_words(learner: Any) -> str:
@@ -254,10 +280,14 @@ def _kernel_words(learner: Any) -> str:
 
 _TRAINING: dict[str, Callable[[Any], str]] = {
     "solver_": _solver_words,
+    "fit_status_": _steps_words,
     "n_mistakes_": _mistakes_words,
     "gamma_": _kernel_words,
+    "kernel_": _fitted_kernel_words,
     "support_vectors_": _support_words,
     "survivals_": _votes_words,
+    "radius_": _radius_words,
+    "epsilon_": _tube_words,
 }
 """What a fitted attribute has to tell."""
 
@@ -266,7 +296,7 @@ _TRAINING: dict[str, Callable[[Any], str]] = {
 
 
 def _weights(model: Any, learner: Any, n_weights: int) -> Weights:
-    coef = np.atleast_2d(learner.coef_)
+    coef = np.atleast_2d(dense(learner.coef_))
     n_planes = len(coef)
     labels = _plane_labels(learner, n_planes)
     names = _weight_names(model, coef.shape[1])
@@ -290,8 +320,14 @@ def _plane_labels(learner: Any, n_planes: int) -> list[Any]:
     classes: list[Any] = learner.classes_.tolist()
     if n_planes > 1 and getattr(learner, "multi_class", None) == "ovo":
         pairs = pairs_of_classes(len(classes))
+        if _is_kernel_machine(learner):  # as LIBSVM's, whose pairs speak for their first class
+            pairs = [(second, first) for first, second in pairs]
         return [f"{classes[k]} rather than {classes[j]}" for j, k in pairs]
     return classes[1:] if n_planes == 1 else classes
+
+
+def _is_kernel_machine(learner: Any) -> bool:
+    return hasattr(learner, "kernel_")
 
 
 def _has_width(learner: Any) -> bool:

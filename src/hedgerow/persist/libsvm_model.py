@@ -7,8 +7,7 @@ classes it speaks for the first label that the header names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from hedgerow.errors import FileFormatError, ParameterError
 from hedgerow.io.source import Source
 from hedgerow.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from hedgerow.persist.atomic import atomic_write
+from hedgerow.persist.libsvm_text import ModelText, VectorLines
 from hedgerow.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from hedgerow.svm._coefficients import Coefficients, Found, of_pairs
 
@@ -50,6 +50,8 @@ KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
 OF_CLASSES = ("c_svc", "nu_svc")
 MOSTLY_FILLED = 0.5
 """Share of values other than zero from which support vectors are kept as an array."""
+NO_CERTIFICATE = Certificate(np.inf, -np.inf, np.inf, "kkt_violation", 0.0, "unknown")
+"""What is known of how a model in a file came about."""
 
 
 def write_libsvm_model(model: Any, path: str | Path) -> None:
@@ -120,8 +122,7 @@ def read_libsvm_model(path: str | Path, *, n_features: int | None = None) -> Any
     source = Source(path)
     with source.open() as stream:
         lines = stream.read().decode("utf-8", errors="replace").splitlines()
-    text = _ModelText.of(source.path, lines)
-    return text.model(n_features)
+    return _model(ModelText.of(source.path, lines), n_features)
 
 
 # ------------------------------------------------------------------------------------ writing
@@ -216,167 +217,111 @@ def _vector_lines(model: Any, sign: float) -> Iterator[str]:
 # ------------------------------------------------------------------------------------ reading
 
 
-@dataclass(frozen=True)
-class _ModelText:
-    """A model file, its header taken apart."""
+def _model(text: ModelText, n_features: int | None) -> Any:
+    """Return the fitted model of a file."""
+    machine = text.word("svm_type", MACHINES)
+    model = MACHINES[machine](**_kernel_parameters(text))
+    is_of_classes = machine in OF_CLASSES
+    n_classes = text.whole_numbers("nr_class", 1, least=2)[0] if is_of_classes else 2
+    total = text.whole_numbers("total_sv", 1, least=0)[0]
+    rho = np.array(text.numbers("rho", n_classes * (n_classes - 1) // 2))
+    lines = text.vector_lines(total, n_classes - 1)
+    vectors = _vectors(text, lines, model.kernel, n_features)
+    if is_of_classes:
+        _fit_classes(text, model, lines.coef, rho, vectors)
+    else:
+        found = {"dual_coef_": lines.coef, "intercept_": -rho, "n_support_": np.array([total])}
+        _set(model, vectors, np.arange(total), found | {"n_iter_": 0})
+        if machine == "nu_svr":
+            model.epsilon_ = 0.0
+    if model.kernel == "precomputed" and n_features is not None:
+        _widen(model, n_features)
+    return model
 
-    path: Path
-    header: Mapping[str, tuple[int, list[str]]]
-    first_vector: int
-    vectors: list[str] = field(repr=False)
 
-    @classmethod
-    def of(cls, path: Path, lines: list[str]) -> _ModelText:
-        header: dict[str, tuple[int, list[str]]] = {}
-        for number, line in enumerate(lines, start=1):
-            name, *values = line.split() or [""]
-            if name == "SV":
-                return cls(path, header, number + 1, lines[number:])
-            header[name] = number, values
-        problem = "there is no line 'SV' after the header; give a model file of LIBSVM's"
-        raise FileFormatError(path, None, problem)
-
-    def model(self, n_features: int | None) -> Any:
-        """Return the fitted model."""
-        machine = self._one_of("svm_type", MACHINES)
-        model = MACHINES[machine](**self._kernel())
-        is_of_classes = machine in OF_CLASSES
-        n_classes = int(self._numbers("nr_class", 1)[0]) if is_of_classes else 2
-        total = int(self._numbers("total_sv", 1)[0])
-        rho = np.array(self._numbers("rho", n_classes * (n_classes - 1) // 2))
-        coef, vectors = self._vectors(total, n_classes - 1, n_features)
-        if is_of_classes:
-            self._fit_classes(model, coef, rho, vectors)
+def _kernel_parameters(text: ModelText) -> dict[str, Any]:
+    """Return the parameters that make the kernel."""
+    name, wanted = KERNELS[text.word("kernel_type", KERNELS)]
+    parameters: dict[str, Any] = {"kernel": name}
+    for one in wanted:
+        if one == "degree":
+            parameters[one] = text.whole_numbers(one, 1, least=0)[0]
         else:
-            found = {"dual_coef_": coef, "intercept_": -rho, "n_support_": np.array([total])}
-            _set(model, vectors, np.arange(total), found | {"n_iter_": 0})
-            if machine == "nu_svr":
-                model.epsilon_ = 0.0
-        if model.kernel == "precomputed" and n_features is not None:
-            _widen(model, n_features)
-        return model
+            parameters[one] = text.numbers(one, 1, least=0 if one == "gamma" else -np.inf)[0]
+    return parameters
 
-    def _fit_classes(self, model: Any, coef: Vector, rho: Vector, vectors: Any) -> None:
-        """Make a classifier what the file says, its classes in ascending order."""
-        labels = np.array(self._numbers("label", coef.shape[0] + 1), dtype=np.int64)
-        counts = np.array(self._numbers("nr_sv", len(labels)), dtype=np.int64)
-        if counts.sum() != coef.shape[1]:
-            raise self._wrong(
-                "nr_sv", f"{counts.sum()} support vectors in all, and total_sv is {coef.shape[1]}"
-            )
-        classes, ranks = np.unique(labels, return_inverse=True)
-        if len(classes) < len(labels):
-            raise self._wrong("label", "the same label twice")
-        planes = Coefficients(coef, counts, is_of_pairs=True).planes()
-        everyone, found = np.arange(coef.shape[1]), {}
-        for plane, offset, (i, j) in zip(planes, rho, pairs_of_classes(len(labels)), strict=True):
-            sign = 1.0 if ranks[i] > ranks[j] else -1.0  # a plane speaks for the larger label
-            pair = tuple(sorted((ranks[i], ranks[j])))
-            found[pair] = Found(everyone, sign * plane, -sign * offset)
-        in_order = [found[pair] for pair in sorted(found)]
-        support, kept = of_pairs(in_order, np.repeat(ranks, counts), len(labels))
-        side = -1.0 if kept.is_of_pairs else 1.0
-        nothing_known = np.zeros(len(found), dtype=np.int64)
-        _set(
-            model,
-            vectors,
-            support,
-            {
-                "classes_": classes,
-                "dual_coef_": kept.values,
-                "n_support_": kept.n_support,
-                "intercept_": side * np.array([one.intercept for one in in_order]),
-                "class_weight_": np.ones(len(classes)),
-                "n_iter_": nothing_known,
-                "certificates_": (NO_CERTIFICATE,) * len(found),
-            },
+
+def _vectors(text: ModelText, lines: VectorLines, kernel: str, n_features: int | None) -> Any:
+    """Return the support vectors; of a given table, which of its rows they are."""
+    if kernel == "precomputed":
+        is_fine = len(lines.values) == lines.coef.shape[1] and not np.any(lines.indices)
+        if not is_fine or np.any(lines.values < 1):
+            problem = "a support vector of a given table must be 0:number, counted from 1"
+            raise FileFormatError(text.path, text.first_vector, problem)
+        return lines.values.astype(np.int64) - 1
+    wrong = np.flatnonzero(lines.indices < 1)
+    if len(wrong):
+        line = text.first_vector + int(np.searchsorted(lines.starts, wrong[0], side="right")) - 1
+        problem = f"a feature has the index {lines.indices[wrong[0]]}; count features from 1"
+        raise FileFormatError(text.path, line, problem)
+    widest = int(lines.indices.max(initial=0))
+    if n_features is not None and widest > n_features:
+        msg = f"n_features={n_features} is too few: {text.path} has support vectors with feature {widest}"
+        raise ParameterError(msg)
+    shape = lines.coef.shape[1], n_features or max(widest, 1)
+    vectors = sp.csr_array((lines.values, lines.indices - 1, lines.starts), shape=shape)
+    is_filled = vectors.nnz > MOSTLY_FILLED * shape[0] * shape[1]
+    return vectors.toarray() if is_filled else vectors
+
+
+def _fit_classes(text: ModelText, model: Any, coef: Vector, rho: Vector, vectors: Any) -> None:
+    """Make a classifier what the file says, its classes in ascending order."""
+    labels = np.array(text.whole_numbers("label", coef.shape[0] + 1), dtype=np.int64)
+    counts = np.array(text.whole_numbers("nr_sv", len(labels), least=0), dtype=np.int64)
+    if counts.sum() != coef.shape[1]:
+        raise text.wrong(
+            "nr_sv", f"{counts.sum()} support vectors in all, and total_sv is {coef.shape[1]}"
         )
-        self._set_probabilities(model, labels)
-
-    def _set_probabilities(self, model: Any, labels: NDArray[np.int64]) -> None:
-        """Give a model of two classes its probabilities, if the file has some that grow with the score."""
-        if "probA" not in self.header or len(labels) > 2:
-            return
-        (a,), (b,) = self._numbers("probA", 1), self._numbers("probB", 1)
-        if a > 0.0:
-            return
-        model.calibrate = "sigmoid"
-        offset = b if labels[0] < labels[1] else -b
-        model.probability_maps_ = (SigmoidMap(slope=-a, center=0.0, offset=offset),)
-
-    def _kernel(self) -> dict[str, Any]:
-        """Return the parameters that make the kernel."""
-        name, wanted = KERNELS[self._one_of("kernel_type", KERNELS)]
-        numbers = {one: self._numbers(one, 1)[0] for one in wanted}
-        if "degree" in numbers:
-            numbers["degree"] = int(numbers["degree"])
-        return {"kernel": name, **numbers}
-
-    def _vectors(self, total: int, n_lines: int, n_features: int | None) -> tuple[Vector, Any]:
-        """Return the coefficients, a line a plane, and the support vectors."""
-        lines = [line for line in self.vectors if line.strip()]
-        if len(lines) != total:
-            raise self._wrong(
-                "total_sv", f"{total}, and {len(lines)} lines follow 'SV'; the file is cut short"
-            )
-        coef, entries, counts = np.empty((n_lines, total)), [], []
-        for i, line in enumerate(lines):
-            words = line.split()
-            try:
-                coef[:, i] = words[:n_lines]
-                pairs = np.array([word.split(":") for word in words[n_lines:]], dtype=np.float64)
-                columns, values = pairs.reshape(-1, 2).T
-            except ValueError:
-                problem = f"{line[:60]!r} is not {n_lines} coefficients and then index:value"
-                raise FileFormatError(self.path, self.first_vector + i, problem) from None
-            entries.append((columns.astype(np.int64) - 1, values))
-            counts.append(len(values))
-        columns = (
-            np.concatenate([c for c, _ in entries]) if entries else np.empty(0, dtype=np.int64)
-        )
-        values = np.concatenate([v for _, v in entries]) if entries else np.empty(0)
-        if self.header["kernel_type"][1] == ["precomputed"]:
-            return coef, values.astype(np.int64) - 1
-        widest = int(columns.max(initial=-1)) + 1
-        if n_features is not None and widest > n_features:
-            msg = f"n_features={n_features} is too few: {self.path} has support vectors with feature {widest}"
-            raise ParameterError(msg)
-        shape = total, n_features or max(widest, 1)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        vectors = sp.csr_array((values, columns, starts), shape=shape)
-        is_filled = vectors.nnz > MOSTLY_FILLED * shape[0] * shape[1]
-        return coef, vectors.toarray() if is_filled else vectors
-
-    def _one_of(self, name: str, known: Mapping[str, Any]) -> str:
-        """Return a word of the header."""
-        _, values = self._entry(name)
-        if len(values) != 1 or values[0] not in known:
-            raise self._wrong(name, f"{' '.join(values)!r}, which is none of {', '.join(known)}")
-        return values[0]
-
-    def _numbers(self, name: str, count: int) -> list[float]:
-        """Return numbers of the header."""
-        _, values = self._entry(name)
-        try:
-            numbers = [float(value) for value in values]
-        except ValueError:
-            raise self._wrong(name, f"{' '.join(values)!r}, which is no number") from None
-        if len(numbers) != count:
-            raise self._wrong(name, f"{len(numbers)} numbers, where {count} must be")
-        return numbers
-
-    def _entry(self, name: str) -> tuple[int, list[str]]:
-        if name not in self.header:
-            problem = f"the header lacks {name!r}; give a model file of LIBSVM's"
-            raise FileFormatError(self.path, self.first_vector - 1, problem)
-        return self.header[name]
-
-    def _wrong(self, name: str, what: str) -> FileFormatError:
-        return FileFormatError(self.path, self.header[name][0], f"{name} is {what}")
+    classes, ranks = np.unique(labels, return_inverse=True)
+    if len(classes) < len(labels):
+        raise text.wrong("label", "the same label twice")
+    in_order = _planes_in_order(Coefficients(coef, counts, is_of_pairs=True), rho, ranks)
+    support, kept = of_pairs(in_order, np.repeat(ranks, counts), len(labels))
+    side = -1.0 if kept.is_of_pairs else 1.0
+    found = {
+        "classes_": classes,
+        "dual_coef_": kept.values,
+        "n_support_": kept.n_support,
+        "intercept_": side * np.array([one.intercept for one in in_order]),
+        "class_weight_": np.ones(len(classes)),
+        "n_iter_": np.zeros(len(in_order), dtype=np.int64),
+        "certificates_": (NO_CERTIFICATE,) * len(in_order),
+    }
+    _set(model, vectors, support, found)
+    _set_probabilities(text, model, labels)
 
 
-NO_CERTIFICATE = Certificate(np.inf, -np.inf, np.inf, "kkt_violation", 0.0, "unknown")
-"""What is known of how a model in a file came about."""
+def _planes_in_order(coef: Coefficients, rho: Vector, ranks: NDArray[np.int64]) -> list[Found]:
+    """Return the planes of pairs in the order of ascending labels, each for the larger one."""
+    everyone, found = np.arange(coef.values.shape[1]), {}
+    pairs = pairs_of_classes(len(ranks))
+    for plane, offset, (i, j) in zip(coef.planes(), rho, pairs, strict=True):
+        sign = 1.0 if ranks[i] > ranks[j] else -1.0
+        pair = tuple(sorted((ranks[i], ranks[j])))
+        found[pair] = Found(everyone, sign * plane, -sign * offset)
+    return [found[pair] for pair in sorted(found)]
+
+
+def _set_probabilities(text: ModelText, model: Any, labels: NDArray[np.int64]) -> None:
+    """Give a model of two classes its probabilities, if the file has some that grow with the score."""
+    if "probA" not in text.header or len(labels) > 2:
+        return
+    (a,), (b,) = text.numbers("probA", 1), text.numbers("probB", 1)
+    if a > 0.0:
+        return
+    model.calibrate = "sigmoid"
+    offset = b if labels[0] < labels[1] else -b
+    model.probability_maps_ = (SigmoidMap(slope=-a, center=0.0, offset=offset),)
 
 
 def _set(model: Any, vectors: Any, order: NDArray[np.int64], fitted: dict[str, Any]) -> None:

@@ -221,7 +221,7 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         """
         if not (self.warm_start and hasattr(self, "dual_coef_")):
             return None
-        if not np.array_equal(self.classes_, data.classes) or self.shape_fit_[0] > len(data.y):
+        if not np.array_equal(self.classes_, data.classes) or not self._has_support(len(data.y)):
             return None
         coef = self._coefficients()
         planes = coef.planes()

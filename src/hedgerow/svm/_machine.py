@@ -226,6 +226,10 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
             msg = f"scale={self.scale!r} has no features to work on with kernel='precomputed'; leave it out"
             raise DataError(msg)
 
+    def _has_support(self, n_rows: int) -> bool:
+        """Say whether every support vector of the fit before is one of so many rows."""
+        return bool(np.all(self.support_ < n_rows))
+
     def _settings(self) -> KernelSettings:
         return KernelSettings(
             tol=float(self.tol),

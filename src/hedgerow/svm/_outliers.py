@@ -94,7 +94,7 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
         points = np.flatnonzero(data.sample_weight > 0)
         surface = self._surface(data.sample_weight[points])
         n_rows = len(data.sample_weight)
-        if not (self.warm_start and hasattr(self, "dual_coef_")) or self.shape_fit_[0] > n_rows:
+        if not (self.warm_start and hasattr(self, "dual_coef_") and self._has_support(n_rows)):
             return Part(points, surface)
         before = np.zeros(n_rows)
         before[self.support_] = dense(self.dual_coef_)[0]

@@ -83,7 +83,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         tube = self._tube(data.targets[points], self.C * data.sample_weight[points])
         if not (self.warm_start and hasattr(self, "dual_coef_")):
             return Part(points, tube)
-        if self.shape_fit_[0] > len(data.targets):
+        if not self._has_support(len(data.targets)):
             return Part(points, tube)
         before = np.zeros(len(data.targets))
         before[self.support_] = dense(self.dual_coef_)[0]
