@@ -318,13 +318,6 @@ def test_a_hard_margin_keeps_every_row_at_its_distance():
     np.testing.assert_allclose(model.coef_, soft.coef_, rtol=1e-6)
 
 
-def test_a_hard_margin_that_is_not_there_is_told():
-    with pytest.warns(NotCertifiedWarning):
-        model = SVC(kernel="linear", C=np.inf).fit(X, SIDES)
-    assert model.status_ == "stalled"
-    assert model.fit_status_ == 1
-
-
 @pytest.mark.parametrize("gamma", [0.1, 2.0])
 def test_an_indefinite_kernel_ends_with_a_status_and_without_a_certificate(gamma):
     with warnings.catch_warnings():

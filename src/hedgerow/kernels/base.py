@@ -66,13 +66,15 @@ class Kernel(BaseEstimator, ABC):
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return the rows of ``self(X)`` with these indices, without the others."""
 
-    def resolved(self, X: Any) -> Self:  # noqa: ARG002 - the form of all kernels
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:  # noqa: ARG002
         """Return a new kernel with numbers where a parameter says how they follow from the rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The training rows.
+        sample_weight : ndarray of shape (n_samples,) or None
+            How often each of them counts.
         """
         self._check()
         return copy.copy(self)

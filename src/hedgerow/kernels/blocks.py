@@ -101,12 +101,18 @@ def column_pairs(A: Rows, B: Rows) -> Iterator[tuple[Matrix, Matrix]]:
         yield a[:, j, None], b[None, :, j]
 
 
-def variance(rows: Rows) -> float:
-    """Return the variance of all numbers of the rows together."""
-    if not sp.issparse(rows):
-        return float(rows.var(dtype=np.float64))
-    mean = float(rows.mean(dtype=np.float64))
-    return float(rows.multiply(rows).mean(dtype=np.float64)) - mean**2
+def variance(rows: Rows, weight: NDArray[np.float64] | None = None) -> float:
+    """Return the variance of all numbers of the rows together; a row counts as often as its weight says."""
+    weight = np.ones(rows.shape[0]) if weight is None else weight
+    share = weight / (np.sum(weight) * rows.shape[1])
+    mean = float(share @ _row_sums(rows))
+    if sp.issparse(rows):
+        return float(share @ _row_sums(rows.multiply(rows))) - mean**2
+    return float(share @ _row_sums((rows.astype(np.float64, copy=False) - mean) ** 2))
+
+
+def _row_sums(rows: Rows) -> NDArray[np.float64]:
+    return np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def refuse_negative(rows: Rows, who: str) -> None:

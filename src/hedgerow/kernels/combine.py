@@ -54,10 +54,11 @@ class _Pair(Kernel):
         self._check()
         return self._combined(self.left.rows(X, indices), self.right.rows(X, indices))
 
-    def resolved(self, X: Any) -> Self:
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
         """Return a new kernel of both with numbers that follow from these training rows."""
         self._check()
-        return type(self)(self.left.resolved(X), self.right.resolved(X))
+        left, right = (each.resolved(X, sample_weight) for each in (self.left, self.right))
+        return type(self)(left, right)
 
     def core_form(self) -> CoreForm | None:
         """Return the forms of both, None if only Python can compute one of them."""
@@ -139,10 +140,10 @@ class ScaledKernel(Kernel):
         self._check()
         return self.factor * self.kernel.rows(X, indices)
 
-    def resolved(self, X: Any) -> Self:
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
         """Return a new kernel with numbers that follow from these training rows."""
         self._check()
-        return type(self)(self.kernel.resolved(X), self.factor)
+        return type(self)(self.kernel.resolved(X, sample_weight), self.factor)
 
     def core_form(self) -> CoreForm | None:
         """Return the factor and the form of the kernel, None if only Python can compute it."""

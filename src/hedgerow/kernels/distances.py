@@ -11,7 +11,7 @@ from hedgerow._parameters import any_of, none, real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
 from hedgerow.errors import ParameterError
-from hedgerow.kernels.base import CoreForm, Matrix
+from hedgerow.kernels.base import CoreForm, Matrix, Vector
 from hedgerow.kernels.blocks import column_pairs, paired_with_columns, squared_distances
 from hedgerow.kernels.vectors import Gamma, GammaKernel, VectorKernel, gamma_rule
 
@@ -52,10 +52,12 @@ class RBF(GammaKernel):
         self.gamma = gamma
         self.sigma = sigma
 
-    def resolved(self, X: Any) -> Self:
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
         """Return a new kernel whose width is the number it stands for on these training rows."""
         self._check()
-        return super().resolved(X) if self.sigma is None else type(self)(sigma=self.sigma)
+        if self.sigma is None:
+            return super().resolved(X, sample_weight)
+        return type(self)(sigma=self.sigma)
 
     def core_form(self) -> CoreForm:
         """Return "rbf" and gamma."""

@@ -28,15 +28,18 @@ def finite_number(value: Any) -> str | None:
     return None if real_number(-np.inf)(value) is None else "a finite number"
 
 
-def gamma_of(gamma: Gamma, rows: Rows) -> float:
-    """Return the number that ``gamma`` stands for on these training rows, as in scikit-learn."""
+def gamma_of(gamma: Gamma, rows: Rows, weight: Vector | None = None) -> float:
+    """Return the number that ``gamma`` stands for on these training rows, as in scikit-learn.
+
+    Rows with a weight count as often as it says.
+    """
     if not isinstance(gamma, str):
         return float(gamma)
     n_features: int = rows.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
     with np.errstate(over="ignore"):
-        spread = variance(rows)
+        spread = variance(rows, weight)
     if not np.isfinite(spread):
         msg = "gamma='scale' cannot be computed: X holds values so large that their variance overflows; scale the features"
         raise DataError(msg)
@@ -110,11 +113,11 @@ class GammaKernel(VectorKernel):
 
     gamma: Gamma
 
-    def resolved(self, X: Any) -> Self:
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
         """Return a new kernel whose ``gamma`` is the number it stands for on these training rows."""
         self._check()
         kernel = copy.copy(self)
-        kernel.gamma = gamma_of(self.gamma, read_finite(X))
+        kernel.gamma = gamma_of(self.gamma, read_finite(X), sample_weight)
         return kernel
 
     @property

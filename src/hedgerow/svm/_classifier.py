@@ -113,11 +113,11 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         self._check()
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         folds = self._folds(y, sample_weight, len(data.y))
-        space, parts = self._space(data), self._parts(data)
+        weights = check_weights(sample_weight, len(data.y))
+        space, parts = self._space(data.X, weights), self._parts(data)
         with self._time_beside(folds):
             results = self._solve(space, parts)
         self._keep(data, parts, results)
-        weights = check_weights(sample_weight, len(data.y))
         self.class_weight_ = class_factors(self.class_weight, data.classes, data.y, weights)
         self._learn_probabilities(X, y, sample_weight, folds)
         return self

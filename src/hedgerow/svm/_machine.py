@@ -195,21 +195,20 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     def _kernel_as_given(self) -> Kernel:
         return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
-    def _space(self, data: WeightedRows) -> KernelSpace:
+    def _space(self, X: Rows, sample_weight: Vector) -> KernelSpace:
         """Bring the rows to scale and give the kernel its numbers, both kept as attributes."""
-        kernel, X = self._kernel_as_given(), data.X
-        used = data.sample_weight > 0
+        kernel = self._kernel_as_given()
+        self.shape_fit_ = np.array(X.shape, dtype=np.int64)
         self._refuse_table(kernel, X)
         if hasattr(self, "scaling_"):
             del self.scaling_
         if self.scale is not None:
-            self.scaling_ = Scaling.of(X, data.sample_weight, self.scale)
+            self.scaling_ = Scaling.of(X, sample_weight, self.scale)
             X = self.scaling_.apply(X)
-        self.kernel_ = kernel.resolved(X if used.all() else X[used])
+        self.kernel_ = kernel.resolved(X, sample_weight)
         core = compiled(self.kernel_)
         if self.scale is None and core is not None and not core.is_given:
             warn_of_scales(X, getattr(self, "feature_names_in_", None))
-        self.shape_fit_ = np.array(data.X.shape, dtype=np.int64)
         return KernelSpace(self.kernel_, X)
 
     def _refuse_table(self, kernel: Kernel, X: Rows) -> None:

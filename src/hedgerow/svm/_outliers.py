@@ -61,7 +61,7 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
         """
         self._check()
         data = check_rows(self, X, sample_weight)
-        space, part = self._space(data), self._part(data)
+        space, part = self._space(data.X, data.sample_weight), self._part(data)
         results = self._solve(space, [part])
         self._keep(data, part, results[0][0])
         self.n_iter_ = results[0][0].n_iter

@@ -62,7 +62,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """
         self._check()
         data = check_regression_data(self, X, y, sample_weight)
-        space, part = self._space(data), self._part(data)
+        space, part = self._space(data.X, data.sample_weight), self._part(data)
         results = self._solve(space, [part])
         self._keep(data, part, results[0][0].figures, results[0][0].beta)
         self.n_iter_ = results[0][0].n_iter

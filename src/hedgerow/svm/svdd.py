@@ -61,6 +61,8 @@ n_jobs, max_time
     ----------
     radius_ : float
         R.
+    offset_ : ndarray of shape (1,)
+        -R^2: ``decision_function = score_samples - offset_``.
     sq_norm_ : float
         The squared length of the centre a = sum_i dual_coef_i phi(x_i).
     dual_coef_ : ndarray of shape (1, n_support)
@@ -121,6 +123,16 @@ shape_fit_, n_features_in_, feature_names_in_
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.max_time = max_time
+
+    @property
+    def offset_(self) -> Vector:
+        """-R^2."""
+        return np.array([-(self.radius_**2)])
+
+    def score_samples(self, X: Any) -> Vector:
+        """Return -|phi(x) - a|^2 for each row: the larger, the more it is one of them."""
+        scores: Vector = self.decision_function(X) + self.offset_
+        return scores
 
     def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
         """Return R^2 - |phi(x) - a|^2, and R^2."""
