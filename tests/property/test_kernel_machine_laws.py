@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -30,7 +30,11 @@ NEAR = 1e-6
 
 
 def made(name, kernel, c):
-    """Return a machine, which is given C if that is what it has."""
+    """Return a machine, which is given C if that is what it has.
+
+    Where few features let the classes' hulls meet, a machine with nu has no plane.
+    """
+    assume(name != "NuSVC" or isinstance(kernel, RBF))
     cost = {"C": c} if name in (*WITH_C, "NuSVR") else {}
     return clone(MACHINES[name]).set_params(kernel=kernel, tol=TOL, **cost)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
+from hedgerow.errors import NotCertifiedWarning, warn_user
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import NuClasses
 from hedgerow.kernel_problems import KernelProblem
@@ -120,8 +121,14 @@ n_features_in_, feature_names_in_
 
     def _planes(self, part: Part, result: Result) -> list[Found]:
         """Return the plane of a solution with functional margin 1."""
-        solution, _ = result
+        solution, certificate = result
         rho = float(solution.figures["rho"])
-        rho = rho if rho > 0.0 else 1.0  # the classes meet: there is no plane to scale
+        if rho <= certificate.kkt_violation:
+            msg = (
+                f"the classes meet up to the tolerance (rho is {rho:.1e}), so that no plane separates what "
+                f"nu={self.nu} leaves of them; take a larger nu, a smaller tol or another kernel"
+            )
+            warn_user(msg, NotCertifiedWarning)
+            rho = 1.0
         intercept = float(solution.figures["intercept"])
         return [Found(part.points, solution.beta / rho, intercept / rho)]
