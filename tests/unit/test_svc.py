@@ -283,8 +283,8 @@ def test_a_nu_that_cannot_be_is_refused_with_the_largest_that_can():
 
 def test_class_weights_are_weights_of_rows():
     y = np.arange(120) % 3
-    by_class = SVC(class_weight={0: 2.0, 2: 0.5}, tol=TOL).fit(X, y)
-    by_row = SVC(tol=TOL).fit(X, y, np.array([2.0, 1.0, 0.5])[y])
+    by_class = SVC(class_weight={0: 2.0, 2: 0.5}, gamma="auto", tol=TOL).fit(X, y)
+    by_row = SVC(gamma="auto", tol=TOL).fit(X, y, np.array([2.0, 1.0, 0.5])[y])
     assert_same_scores(by_class, by_row)
     assert by_class.class_weight_.tolist() == [2.0, 1.0, 0.5]
     counts = np.where(np.arange(120) < 30, 0, 1)

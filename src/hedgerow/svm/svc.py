@@ -60,8 +60,8 @@ class SVC(KernelClassifier):
     degree : int, default=3
         Of ``kernel="poly"``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of the kernels that have one: "scale" is 1 / (n_features * variance of X), "auto" is
-        1 / n_features.
+        Of the kernels that have one: "scale" is 1 / (n_features * variance of X), where rows count as
+        often as their ``sample_weight`` says; "auto" is 1 / n_features.
     coef0 : float, default=0.0
         Of ``kernel="poly"`` and ``"sigmoid"``.
     shrinking : bool, default=True
