@@ -190,7 +190,9 @@ class Products:
 
 @pytest.mark.parametrize("y", [SIDES, np.arange(120) % 3], ids=["two", "three"])
 @pytest.mark.parametrize(
-    "kernel", [product, FunctionKernel(product), Linear(), "precomputed"], ids=str
+    "kernel",
+    [product, FunctionKernel(product), Linear(), "precomputed"],
+    ids=["function", "kernel of a function", "kernel", "table"],
 )
 def test_a_kernel_is_the_same_however_it_is_given(kernel, y):
     named = SVC(kernel="linear", tol=TOL).fit(X, y)
