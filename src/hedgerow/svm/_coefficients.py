@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._targets import pairs_of_classes
+from hedgerow.errors import DataError
 
 __all__ = ["Coefficients", "Found", "of_pairs", "of_planes"]
 
@@ -58,6 +59,17 @@ class Coefficients:
     values: Vector
     n_support: Indices
     is_of_pairs: bool
+
+    def __post_init__(self) -> None:
+        n_lines, n_support = self.values.shape
+        counts = [int(n) for n in self.n_support]
+        is_fitting = not self.is_of_pairs or n_lines == len(counts) - 1
+        if not is_fitting or min(counts) < 0 or sum(counts) != n_support:
+            msg = (
+                f"dual_coef_ has shape {self.values.shape} and n_support_ is {counts[:5]}, which do not belong "
+                "together; fit the model again"
+            )
+            raise DataError(msg)
 
     @property
     def segments(self) -> list[slice]:
