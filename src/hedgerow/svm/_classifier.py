@@ -36,7 +36,7 @@ from hedgerow._validation import (
 )
 from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate
-from hedgerow.errors import ParameterError
+from hedgerow.errors import DataError, ParameterError
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
 from hedgerow.monitor import monitored_fit
@@ -251,8 +251,13 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
-        is_of_pairs = self.multi_class == "ovo" and len(self.classes_) > 2
-        return Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs)
+        n_classes = len(self.classes_)
+        is_of_pairs = self.multi_class == "ovo" and n_classes > 2
+        coef = Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs)
+        if not is_of_pairs and coef.n_planes != (1 if n_classes == 2 else n_classes):
+            msg = f"there are {coef.n_planes} planes for {n_classes} classes; fit the model again"
+            raise DataError(msg)
+        return coef
 
 
 def _both(first: Any, second: Any) -> str:

@@ -72,6 +72,12 @@ class Coefficients:
             raise DataError(msg)
 
     @property
+    def n_planes(self) -> int:
+        """How many planes there are."""
+        n_classes = len(self.n_support)
+        return n_classes * (n_classes - 1) // 2 if self.is_of_pairs else len(self.values)
+
+    @property
     def segments(self) -> list[slice]:
         """The support vectors that have the same planes."""
         if not self.is_of_pairs:

@@ -286,7 +286,11 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
 
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
-        return Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs=False)
+        coef = Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs=False)
+        if coef.n_planes != 1:
+            msg = f"there are {coef.n_planes} planes where one must be; fit the model again"
+            raise DataError(msg)
+        return coef
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""
@@ -308,7 +312,11 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
             vectors = self.support_vectors_
             if hasattr(self, "scaling_") and vectors.shape[0]:
                 vectors = self.scaling_.apply(vectors)
-            made = self.kernel_, self.support_, vectors, self.n_features_in_, self._coefficients()
+            coef = self._coefficients()
+            if len(self.intercept_) != coef.n_planes:
+                msg = f"there are {len(self.intercept_)} intercepts for {coef.n_planes} planes; fit the model again"
+                raise DataError(msg)
+            made = self.kernel_, self.support_, vectors, self.n_features_in_, coef
             kept = _kept_scorers[self] = made_of, scorer_of(*made)
         return kept[1]
 
