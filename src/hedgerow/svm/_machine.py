@@ -158,18 +158,6 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     max_iter: int
     scale: str | None
     warm_start: bool
-    n_jobs: int | None
-
-    kernel_: Kernel
-    scaling_: Scaling
-    support_: Indices
-    support_vectors_: Rows
-    dual_coef_: Rows
-    intercept_: Vector
-    n_support_: Indices
-    certificate_: Certificate
-    status_: str
-    shape_fit_: Indices
 
     @property
     def fit_status_(self) -> int:

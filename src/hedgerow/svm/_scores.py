@@ -88,7 +88,7 @@ def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> 
 def _by_core(
     scorer: _core.KernelScorer, rows: Rows, matrix: _core.Matrix, n_threads: int
 ) -> Vector:
-    """Return the scores by a kernel that the core knows, its values in the precision of the rows."""
+    """Return the scores by a kernel that the core knows."""
     if rows.shape[0] >= WORTH_LOOKING:
         matrix = compact(matrix, n_threads, WORTH_COMPACTING)
     return scorer.scores(matrix, n_threads)
