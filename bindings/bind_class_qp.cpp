@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "hedgerow/solver/class_qp.hpp"
+#include "places.hpp"
 
 namespace hedgerow::bindings {
 namespace {
@@ -51,6 +52,33 @@ void set_point(ClassQp& self, Values beta, Values scores, Vector<const double> i
   self.set_point(point_of(beta, scores, intercept, self.n_points(), self.n_classes()));
 }
 
+nb::dict state(const ClassQp& self) {
+  const ClassQp::State now = self.state();
+  nb::dict found;
+  found["beta"] = copy_array<double>(now.beta).cast();
+  found["scores"] = copy_array<double>(now.scores).cast();
+  found["shift"] = copy_array<double>(now.shift).cast();
+  found["excess"] = copy_array<double>(now.excess).cast();
+  found["intercept"] = copy_array<double>(now.intercept).cast();
+  add_places(now.places, found);
+  return found;
+}
+
+void set_state(ClassQp& self, Vector<const double> beta, Vector<const double> scores,
+               Vector<const double> shift, Vector<const double> excess,
+               Vector<const double> intercept, Vector<const std::int64_t> slot,
+               Vector<const std::int64_t> last_wanted, Vector<const std::int64_t> computed) {
+  for (const auto* table : {&beta, &scores})
+    require_length("a table", table->size(), self.n_points() * self.n_classes(), "point and class");
+  for (const auto* vector : {&shift, &excess, &intercept})
+    require_length("a vector", vector->size(), self.n_classes(), "class");
+  WorkingPlaces places =
+      checked_places(slot, last_wanted, computed, self.n_places(), self.n_points());
+  const nb::gil_scoped_release unlocked;
+  self.set_state({copied(beta), copied(scores), copied(shift), copied(excess), copied(intercept),
+                  std::move(places)});
+}
+
 }  // namespace
 
 void bind_class_qp(nb::module_& module) {
@@ -65,6 +93,11 @@ void bind_class_qp(nb::module_& module) {
            "round moved nothing.")
       .def("set_point", &set_point, "beta"_a.noconvert(), "scores"_a.noconvert(),
            "intercept"_a.noconvert(), "Go on from another point.")
+      .def_prop_ro("state", &state, "All that later rounds depend on, for set_state.")
+      .def("set_state", &set_state, nb::kw_only(), "beta"_a.noconvert(), "scores"_a.noconvert(),
+           "shift"_a.noconvert(), "excess"_a.noconvert(), "intercept"_a.noconvert(),
+           "slot"_a.noconvert(), "last_wanted"_a.noconvert(), "computed"_a.noconvert(),
+           "Go on from a state of a solver of the same problem.")
       .def_prop_ro("beta",
                    [](const ClassQp& self) {
                      return copy_table(self.beta(), self.n_points(), self.n_classes());

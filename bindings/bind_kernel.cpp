@@ -7,7 +7,6 @@
 #include "hedgerow/kernel/kernel.hpp"
 #include "hedgerow/kernel/scorer.hpp"
 #include "hedgerow/kernel/source.hpp"
-#include "hedgerow/solver/box_qp.hpp"
 
 namespace hedgerow::bindings {
 namespace {
@@ -38,6 +37,15 @@ bool is_given(const OwnedKernel& kernel) {
   return std::any_of(kernel.program.begin(), kernel.program.end(), [](const KernelStep& step) {
     return step.does == KernelStep::Does::push && step.shape.kind == KernelKind::gram;
   });
+}
+
+/// The numbers of its steps: equal kernels have equal ones.
+nb::list parts(const OwnedKernel& kernel) {
+  nb::list steps;
+  for (const auto& [does, shape, factor] : kernel.program)
+    steps.append(nb::make_tuple(static_cast<int>(does), static_cast<int>(shape.kind), shape.gamma,
+                                shape.coef0, shape.degree, factor));
+  return steps;
 }
 
 /// ValueError unless both matrices have the same columns, and entries of a given matrix exist.
@@ -142,6 +150,13 @@ std::shared_ptr<KernelSource> source_of_pair(std::shared_ptr<KernelSource> all,
                                       as_span(within_second));
 }
 
+std::shared_ptr<KernelSource> source_of_signs(std::shared_ptr<KernelSource> plain,
+                                              Vector<const double> signs) {
+  require_length("signs", signs.size(), plain->n_points(), "point");
+  return std::make_shared<SignedSource>(
+      std::move(plain), std::vector<float>(signs.data(), signs.data() + signs.size()));
+}
+
 void construct_scorer(KernelScorer* self, const OwnedKernel& kernel, const OwnedMatrix& vectors,
                       Table<const double> coef, Vector<const std::int64_t> segments,
                       Table<const std::int64_t> planes, std::int64_t n_planes) {
@@ -172,74 +187,6 @@ NewArray<double, 2> py_kernel_scores(const KernelScorer& self, const OwnedMatrix
   const nb::gil_scoped_release unlocked;
   self.scores(rows.view, as_span(out), n_threads);
   return out;
-}
-
-constexpr const char* kVariable = "variable";
-
-/// The vectors of a program as Python has them, checked against the number of its variables.
-struct ProgramArrays {
-  Vector<const double> linear, lower, upper, ridge, diagonal;
-  Vector<const std::uint8_t> group;
-  bool keeps_sums;
-
-  BoxQp::Problem checked(std::int64_t n_variables, std::int64_t n_points) const {
-    for (const auto* vector : {&linear, &lower, &upper, &ridge})
-      require_length("a vector", vector->size(), n_variables, kVariable);
-    require_length("group", group.size(), n_variables, kVariable);
-    require_length("diagonal", diagonal.size(), n_points, "point");
-    for (const std::uint8_t g : as_span(group))
-      if (g > 1) throw nb::value_error("a group must be 0 or 1.");
-    return {as_span(linear),   as_span(lower), as_span(upper), as_span(ridge),
-            as_span(diagonal), as_span(group), keeps_sums};
-  }
-};
-
-void construct(BoxQp* self, std::shared_ptr<KernelSource> source, const ProgramArrays& program,
-               Vector<const double> beta, Vector<const double> scores, std::int64_t bytes,
-               std::int64_t working_set, int n_threads) {
-  const auto n = static_cast<std::int64_t>(beta.size());
-  const std::int64_t n_points = source->n_points();
-  if (n != n_points && n != 2 * n_points)
-    throw nb::value_error("there must be one variable or two for each point.");
-  require_length("scores", scores.size(), n_points, "point");
-  const BoxQp::Problem problem = program.checked(n, n_points);
-  new (self) BoxQp(std::move(source), problem, as_span(beta), as_span(scores),
-                   {bytes, working_set, n_threads});
-}
-
-void restart(BoxQp& self, const ProgramArrays& program, Vector<const double> beta,
-             Vector<const double> scores) {
-  require_length("beta", beta.size(), self.n_variables(), kVariable);
-  require_length("scores", scores.size(), self.n_points(), "point");
-  self.restart(program.checked(self.n_variables(), self.n_points()), as_span(beta),
-               as_span(scores));
-}
-
-void activate(BoxQp& self, Vector<const std::int64_t> points) {
-  require_rows(as_span(points), self.n_points());
-  for (const std::int64_t p : as_span(points))
-    if (self.is_active()[p]) throw nb::value_error("a point to be activated is active already.");
-  const nb::gil_scoped_release unlocked;
-  self.activate(as_span(points));
-}
-
-nb::tuple run(BoxQp& self, std::int64_t n_rounds, std::int64_t n_steps, double tolerance) {
-  const auto report = [&] {
-    const nb::gil_scoped_release unlocked;
-    return self.run(n_rounds, n_steps, tolerance);
-  }();
-  return nb::make_tuple(report.rounds, report.steps, report.violation, report.has_stalled);
-}
-
-void look(BoxQp& self) {
-  const nb::gil_scoped_release unlocked;
-  self.look();
-}
-
-void set_beta(BoxQp& self, Vector<const double> beta, Vector<const double> scores) {
-  require_length("beta", beta.size(), self.n_variables(), kVariable);
-  require_length("scores", scores.size(), self.n_points(), "point");
-  self.set_beta(as_span(beta), as_span(scores));
 }
 
 void bind_kernels(nb::module_& module) {
@@ -277,7 +224,8 @@ void bind_kernels(nb::module_& module) {
              return joined(a, b, KernelStep::Does::multiply);
            })
       .def("scaled", &scaled, "factor"_a)
-      .def_prop_ro("is_given", &is_given);
+      .def_prop_ro("is_given", &is_given)
+      .def_prop_ro("parts", &parts, "The numbers of its steps.");
   module.def("kernel_block", &py_block<double>, "kernel"_a, "left"_a, "right"_a,
              "rows"_a.noconvert(), "columns"_a.noconvert(), "n_threads"_a,
              "K(x, z) for some rows x of left and z of right, in float64.");
@@ -317,40 +265,9 @@ void bind_kernel(nb::module_& module) {
       .def_static("of_pair", &source_of_pair, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
                   "points"_a, "within_first"_a.noconvert(), "within_second"_a.noconvert(),
                   "Points of two classes, whose values within either are given.")
+      .def_static("of_signs", &source_of_signs, "points"_a, "signs"_a.noconvert(),
+                  "Points times signs, by which their values are multiplied.")
       .def_prop_ro("n_points", &KernelSource::n_points);
-  nb::class_<ProgramArrays>(module, "Program", nb::is_final(),
-                            "The vectors of a QP, whose memory must outlive it.")
-      .def(
-          "__init__",
-          [](ProgramArrays* self, Vector<const double> linear, Vector<const double> lower,
-             Vector<const double> upper, Vector<const double> ridge, Vector<const double> diagonal,
-             Vector<const std::uint8_t> group, bool keeps_sums) {
-            new (self) ProgramArrays{std::move(linear), std::move(lower),    std::move(upper),
-                                     std::move(ridge),  std::move(diagonal), std::move(group),
-                                     keeps_sums};
-          },
-          nb::kw_only(), "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-          "ridge"_a.noconvert(), "diagonal"_a.noconvert(), "group"_a.noconvert(), "keeps_sums"_a);
-  nb::class_<BoxQp>(module, "BoxQp", nb::is_final(),
-                    "The QP of a kernel machine, by decomposition; used by one thread at a time.")
-      .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, "program"_a, nb::kw_only(),
-           "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a, "n_threads"_a)
-      .def("restart", &restart, "program"_a, nb::kw_only(), "beta"_a.noconvert(),
-           "scores"_a.noconvert(), "Go on with another program over the same points.")
-      .def("activate", &activate, "points"_a.noconvert(), "Let more points take part.")
-      .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
-           "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
-           "points, and whether a round moved nothing.")
-      .def("look", &look, "Bring the scores of the points that rest up to date.")
-      .def("set_beta", &set_beta, "beta"_a.noconvert(), "scores"_a.noconvert(),
-           "Go on from another beta with the same sums.")
-      .def_prop_ro("beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },
-                   nb::rv_policy::move)
-      .def_prop_ro("scores", [](const BoxQp& self) { return copy_array<double>(self.scores()); },
-                   nb::rv_policy::move)
-      .def_prop_ro("is_active",
-                   [](const BoxQp& self) { return copy_array<std::uint8_t>(self.is_active()); },
-                   nb::rv_policy::move);
 }
 
 }  // namespace hedgerow::bindings

@@ -10,7 +10,8 @@ void bind_solvers(nanobind::module_& module);  // DualCoordinateDescent, percept
 void bind_joint_descent(nanobind::module_& module);    // JointDescent
 void bind_sequential_dual(nanobind::module_& module);  // SequentialDual
 void bind_descent(nanobind::module_& module);  // averaged_steps, steady_steps
-void bind_kernel(nanobind::module_& module);   // Kernel, kernel values and sums, KernelScorer, BoxQp
+void bind_kernel(nanobind::module_& module);   // Kernel, kernel values and sums, KernelScorer
+void bind_box_qp(nanobind::module_& module);   // Program, BoxQp
 void bind_class_qp(nanobind::module_& module);  // ClassQp
 void bind_l1(nanobind::module_& module);       // l1_sweeps
 void bind_random(nanobind::module_& module);   // random numbers of a seed and a stream
@@ -34,6 +35,7 @@ NB_MODULE(_core, module) {
   bind_sequential_dual(module);
   bind_descent(module);
   bind_kernel(module);
+  bind_box_qp(module);
   bind_class_qp(module);
   bind_l1(module);
   bind_random(module);

@@ -272,4 +272,26 @@ void BoxQp::set_beta(std::span<const double> beta, std::span<const double> score
   seen_ = per_point(beta);
 }
 
+std::int64_t BoxQp::n_places() const { return block_->n_places(); }
+
+BoxQp::State BoxQp::state() const {
+  const auto points = store_->points();
+  return {beta(), scores(), seen_, {points.begin(), points.end()}, store_->ends(), block_->places()};
+}
+
+void BoxQp::set_state(State state) {
+  beta_ = std::move(state.beta);
+  scores_ = std::move(state.scores);
+  seen_ = std::move(state.seen);
+  active_ = {};
+  is_active_.assign(is_active_.size(), 0);
+  store_ = std::make_unique<RowStore>(*source_, options_.bytes, options_.n_threads);
+  std::int64_t begin = 0;
+  for (const std::int64_t end : state.ends) {
+    activate(std::span(state.points).subspan(begin, end - begin));
+    begin = end;
+  }
+  block_->restore(state.places, *store_, n_sides_);
+}
+
 }  // namespace hedgerow

@@ -192,4 +192,19 @@ ClassQp::Report ClassQp::run(std::int64_t n_rounds, std::int64_t n_steps, double
   }
 }
 
+std::int64_t ClassQp::n_places() const { return block_->n_places(); }
+
+ClassQp::State ClassQp::state() const {
+  return {beta_, scores_, shift_, excess_, intercept_, block_->places()};
+}
+
+void ClassQp::set_state(State state) {
+  beta_ = std::move(state.beta);
+  scores_ = std::move(state.scores);
+  shift_ = std::move(state.shift);
+  excess_ = std::move(state.excess);
+  intercept_ = std::move(state.intercept);
+  block_->restore(state.places, *store_, 1);
+}
+
 }  // namespace hedgerow

@@ -46,6 +46,12 @@ void RowStore::append(std::span<const std::int64_t> points) {
   for (auto& of_row : pieces_) of_row.resize(blocks_.size(), nullptr);
 }
 
+std::vector<std::int64_t> RowStore::ends() const {
+  std::vector<std::int64_t> ends;
+  for (const Block& block : blocks_) ends.push_back(block.end);
+  return ends;
+}
+
 std::span<const std::int64_t> RowStore::points_of(std::int64_t block) const {
   return std::span(points_).subspan(blocks_[block].begin, blocks_[block].end - blocks_[block].begin);
 }

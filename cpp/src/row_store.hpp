@@ -38,6 +38,9 @@ class RowStore {
 
   std::int64_t n_points() const { return static_cast<std::int64_t>(points_.size()); }
   std::int64_t point(std::int64_t position) const { return points_[position]; }
+  std::span<const std::int64_t> points() const { return points_; }
+  /// Where, among the points, the pieces of rows end.
+  std::vector<std::int64_t> ends() const;
   int n_threads() const { return n_threads_; }
 
   /// Adds points; their positions follow those of the points before.

@@ -155,3 +155,38 @@ TEST(blocks_are_solved_alike_by_every_instruction_set) {
     judge(block_solution(wide_loops, by_pairs));
   }
 }
+
+TEST(a_solver_goes_on_from_a_state_to_the_same_bits) {
+  const Classes classes(400);
+  for (const bool keeps_sums : {true, false}) {
+    BoxQp through = classes.solver(kPlenty, keeps_sums);
+    through.activate(classes.points(100, 300));
+    through.run(3, kManySteps, 1e-6);
+    through.look();
+    through.activate(classes.points(0, 50));
+    through.run(3, kManySteps, 1e-6);
+    BoxQp again = classes.solver(0, keeps_sums, 3);
+    again.activate(classes.points(390, 400));  // which set_state undoes
+    again.set_state(through.state());
+    for (BoxQp* solver : {&through, &again}) {
+      solver->run(5, kManySteps, 1e-6);
+      solver->look();
+      solver->activate(classes.points(300, 400));
+      solver->run(5, kManySteps, 1e-6);
+      solver->look();
+    }
+    CHECK(through.beta() == again.beta());
+    CHECK(through.scores() == again.scores());
+    CHECK(through.state().places.slot == again.state().places.slot);
+  }
+}
+
+TEST(a_beta_alone_is_not_the_state_of_a_solver) {
+  const Classes classes(400);
+  BoxQp through = classes.solver(kPlenty), again = classes.solver(kPlenty);
+  for (BoxQp* solver : {&through, &again}) solver->activate(classes.points(0, 400));
+  through.run(6, kManySteps, 1e-6);
+  again.set_beta(through.beta(), through.scores());
+  for (BoxQp* solver : {&through, &again}) solver->run(3, kManySteps, 1e-6);
+  CHECK(through.beta() != again.beta());  // it has no working set yet
+}

@@ -77,3 +77,17 @@ TEST(steps_for_all_classes_are_counted_and_limited) {
   CHECK(report.steps == 40);
   CHECK(report.violation > 1e-6);
 }
+
+TEST(all_classes_at_once_go_on_from_a_state_to_the_same_bits) {
+  const FiveClasses classes(400);
+  for (const double rho : {0.0, 1.0}) {
+    ClassQp through = classes.solver(rho);
+    through.run(4, kManySteps, 1e-6);
+    ClassQp again = classes.solver(rho, 0, 3);
+    again.set_state(through.state());
+    for (ClassQp* solver : {&through, &again}) solver->run(4, kManySteps, 1e-6);
+    CHECK(through.state().beta == again.state().beta);
+    CHECK(through.state().scores == again.state().scores);
+    CHECK(through.state().intercept == again.state().intercept);
+  }
+}

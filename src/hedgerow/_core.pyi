@@ -86,6 +86,8 @@ class Kernel:
     def scaled(self, factor: float) -> Kernel: ...
     @property
     def is_given(self) -> bool: ...
+    @property
+    def parts(self) -> list[tuple[float, ...]]: ...
 
 def kernel_block(
     kernel: Kernel, left: Matrix, right: Matrix, rows: _Int64, columns: _Int64, n_threads: int
@@ -122,6 +124,8 @@ class KernelSource:
     def of_pair(
         points: KernelSource, within_first: _Float32, within_second: _Float32
     ) -> KernelSource: ...
+    @staticmethod
+    def of_signs(points: KernelSource, signs: _Float64) -> KernelSource: ...
     @property
     def n_points(self) -> int: ...
 
@@ -165,6 +169,20 @@ class BoxQp:
     def scores(self) -> _Float64: ...
     @property
     def is_active(self) -> _UInt8: ...
+    @property
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def set_state(
+        self,
+        *,
+        beta: _Float64,
+        scores: _Float64,
+        seen: _Float64,
+        points: _Int64,
+        ends: _Int64,
+        slot: _Int64,
+        last_wanted: _Int64,
+        computed: _Int64,
+    ) -> None: ...
 
 @final
 class ClassQp:
@@ -187,6 +205,20 @@ class ClassQp:
         self, n_rounds: int, n_steps: int, tolerance: float
     ) -> tuple[int, int, float, bool]: ...
     def set_point(self, beta: _Float64, scores: _Float64, intercept: _Float64) -> None: ...
+    @property
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def set_state(
+        self,
+        *,
+        beta: _Float64,
+        scores: _Float64,
+        shift: _Float64,
+        excess: _Float64,
+        intercept: _Float64,
+        slot: _Int64,
+        last_wanted: _Int64,
+        computed: _Int64,
+    ) -> None: ...
     @property
     def beta(self) -> _Float64: ...
     @property

@@ -18,6 +18,8 @@ AT_BOUND = 1e-12
 """A row whose alphas are this near to its weight, relatively, is at its bound."""
 ROUNDING = 1e-15
 """An imbalance of flows, relative to their sum, that means nothing."""
+BALANCED = 1e-12
+"""Alphas that sum to no more than this, relative to their sizes, sum to 0 but for rounding."""
 CARRIES = 2.0
 """Flow between bounds that is this many times what must go can carry it alone."""
 
@@ -101,6 +103,22 @@ class AllClasses:
         inside = -flow
         inside[own] = np.minimum(np.sum(flow, axis=1), self.weight)
         return inside
+
+    def is_feasible(self, alpha: Vector) -> bool:
+        """Say whether an alpha meets every constraint but for rounding, as what `feasible` returns does."""
+        own = _own(self.labels)
+        flow = -alpha
+        flow[own] = 0.0
+        total = np.sum(flow, axis=1)
+        of_rows = (
+            np.all(flow >= 0.0)
+            and np.all(total <= (1.0 + BALANCED) * self.weight)
+            and np.array_equal(alpha[own], np.minimum(total, self.weight))
+        )
+        if not (of_rows and self.keeps_sums):
+            return bool(of_rows)
+        size = np.sum(np.abs(alpha), axis=0)
+        return bool(np.all(np.abs(np.sum(alpha, axis=0)) <= BALANCED * size))
 
     def _balance_flow(self, flow: Vector) -> None:
         """Let as much come into a class as leaves it, in place: flows between classes are scaled down.

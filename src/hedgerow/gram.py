@@ -19,7 +19,7 @@ from hedgerow import _core
 from hedgerow._rows import compact
 from hedgerow.errors import DataError
 
-__all__ = ["Form", "FunctionGram", "Gram", "MatrixGram", "core_kernel"]
+__all__ = ["Form", "FunctionGram", "Gram", "MatrixGram", "SignedGram", "core_kernel"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -78,6 +78,10 @@ class Gram(Protocol):
     @property
     def is_cheap(self) -> bool:
         """Whether computing a value costs little more than reading it from memory."""
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """All that the values depend on, for a fingerprint."""
 
     def sums(self, coef: Vector) -> Vector:
         """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
@@ -140,6 +144,11 @@ class MatrixGram:
         """K(x_i, x_i)."""
         return _core.kernel_diagonal(self.kernel, self._rows, self.n_threads)
 
+    @property
+    def parts(self) -> Sequence[Any]:
+        """All that the values depend on, for a fingerprint."""
+        return self.kernel, self.matrix, self.within is None
+
     def sums(self, coef: Vector) -> Vector:
         """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
         columns = np.ascontiguousarray(coef.reshape(self.n_points, -1))
@@ -184,6 +193,11 @@ class FunctionGram:
         parts = [np.diagonal(self.block(some, some)) for some in self._runs(self._everyone, 32)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    @property
+    def parts(self) -> Sequence[Any]:
+        """All that the values depend on, for a fingerprint."""
+        return self.function, self.n_points
+
     def sums(self, coef: Vector) -> Vector:
         """Return sum_i coef_i K(x_i, x_j) for every j; or that of each column."""
         columns = coef.reshape(self.n_points, -1)
@@ -221,3 +235,53 @@ class FunctionGram:
         """Yield stretches of the points."""
         for begin in range(0, len(points), length):
             yield points[begin : begin + length]
+
+
+@dataclass(frozen=True, eq=False)
+class SignedGram:
+    """The points of another gram times signs: the values s_i s_j K(x_i, x_j).
+
+    Attributes
+    ----------
+    plain : Gram
+        The points.
+    signs : ndarray
+        +1 or -1 for each.
+    """
+
+    plain: Gram
+    signs: Vector
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self.plain.n_points
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether computing a value costs little more than reading it from memory."""
+        return self.plain.is_cheap
+
+    @cached_property
+    def source(self) -> _core.KernelSource:
+        """Where a solver has float32 values from."""
+        return _core.KernelSource.of_signs(self.plain.source, self.signs)
+
+    @property
+    def diagonal(self) -> Vector:
+        """K(x_i, x_i)."""
+        return self.plain.diagonal
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """All that the values depend on, for a fingerprint."""
+        return *self.plain.parts, self.signs
+
+    def sums(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i s_i s_j K(x_i, x_j) for every j; or that of each column."""
+        signs = self.signs.reshape(-1, *[1] * (coef.ndim - 1))
+        return signs * self.plain.sums(signs * coef)
+
+    def block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return s_i s_j K(x_i, x_j) for some i and j, in float64."""
+        return self.signs[rows, None] * self.signs[None, columns] * self.plain.block(rows, columns)

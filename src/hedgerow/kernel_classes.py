@@ -106,9 +106,9 @@ class KernelClasses:
 
         All figures come from the data in float64, whatever a solver made beta of.
         """
-        if self._last and np.array_equal(self._last[0].beta, beta):
+        feasible = beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
+        if self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
-        feasible = self.classes.feasible(beta)
         point = self.point_of(feasible, self.gram.sums(feasible))
         self._last[:] = [point]
         return point

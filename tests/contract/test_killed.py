@@ -25,6 +25,7 @@ texts = {"a": X[:600, 0], "b": np.where(X[:600, 1] > 0, "up", "down").astype(obj
 def svc(**settings):
     return hedgerow.LinearSVC(random_state=0, **settings)
 
+all_at_once = hedgerow.SVC(C=10.0, tol=1e-6, multi_class="crammer_singer")
 endless = {"tol": None, "n_iter_no_change": 10**6}
 descent = {"solver": "dual_coordinate_descent", "tol": 1e-12, "C": 10.0}
 tasks = {
@@ -35,6 +36,8 @@ tasks = {
     "perceptron": lambda: hedgerow.Perceptron(max_iter=2000, **endless).fit(X, signs),
     "averaged": lambda: hedgerow.AveragedPerceptron(max_iter=1000, **endless).fit(X, classes),
     "voted": lambda: hedgerow.VotedPerceptron(max_iter=300, **endless).fit(X, signs),
+    "pairs": lambda: hedgerow.SVC(C=100.0, gamma=0.05, tol=1e-9).fit(X[:1800], classes[:1800]),
+    "all at once": lambda: all_at_once.fit(X[:900], classes[:900]),
     "kernel": lambda: hedgerow.KernelPerceptron(max_iter=5, **endless).fit(X[:2000], signs[:2000]),
     "table": lambda: hedgerow.TableClassifier(svc(max_iter=9000, **descent)).fit(texts, signs[:600]),
     "search": lambda: hedgerow.auto_fit(texts, signs[:600], loss="hinge").model,
@@ -81,6 +84,6 @@ def test_killed_work_goes_on_and_ends_with_the_same_bits(tmp_path: Path) -> None
     with start(path) as process:
         lines = process.communicate()[0].splitlines()
     assert lines[1:] == expected
-    assert len(expected) == 10
+    assert len(expected) == 12
     assert sizes[-1] > sizes[0]  # the killed runs got further, each from where the last had stood
     assert list(tmp_path.iterdir()) == []

@@ -83,10 +83,6 @@ _CALIBRATED = {
 
 
 _NU = "nu fixes the share of margin errors, whatever the weights"
-_CLOSED = (
-    "the values are whole numbers and the tube closes: both coefficients of a row are free, where the "
-    "exact finish of small problems does not get through, and tol is all that is reached"
-)
 _PAIRS = "scores of pairs of classes were asked for"
 _WIDTH = "a table of another width is refused before its values are looked at"
 _HARD = "a ball around all rows leaves none outside"
@@ -99,8 +95,6 @@ def expected_to_fail(estimator):
         return {name: why for name, why in _CALIBRATED.items() if name not in kernel_machines_pass}
     if isinstance(estimator, LinearSVCCV):
         return _BY_FOLDS
-    if isinstance(estimator, NuSVR):
-        return dict.fromkeys(_BY_FOLDS, _CLOSED)
     if isinstance(estimator, NuSVC):
         return {"check_class_weight_classifiers": _NU}
     if isinstance(estimator, SVDD) and estimator.nu is None:

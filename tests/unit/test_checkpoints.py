@@ -24,6 +24,7 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
 from hedgerow.persist.checkpoints import CheckpointFile
+from tests.memory_store import CrashError, Memory
 
 # 90 sweeps and 12 passes are not many
 pytestmark = [
@@ -37,36 +38,9 @@ SIGNS = np.where(X[:, 0] + X[:, 1] + RNG.normal(size=300) > 0, 1, -1)
 CLASSES = np.digitize(X[:, 0] + 0.5 * RNG.normal(size=300), [-0.5, 0.5])
 
 
-class CrashError(Exception):
-    """The power is gone."""
-
-
 def fit_and_crash(model):
     model.fit(X, SIGNS)
     raise CrashError
-
-
-class Memory:
-    """A store that takes down every state, and ends the program after so many of them."""
-
-    def __init__(self, crash_after=None):
-        self.entries = {}
-        self.n_states = 0
-        self.crash_after = crash_after
-
-    def recall(self, key):
-        return self.entries.get(key)
-
-    def remember(self, key, state):
-        self.entries[key] = copy.deepcopy(state())
-        self.n_states += 1
-        if self.n_states == self.crash_after:
-            raise CrashError
-
-    def keep(self, key, result, *, instead_of):
-        for old in instead_of:
-            self.entries.pop(old, None)
-        self.entries[key] = result
 
 
 def machine(loss, solver, **settings):

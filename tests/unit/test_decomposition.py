@@ -10,7 +10,7 @@ import pytest
 from hedgerow import _core
 from hedgerow._rows import matrix_of
 from hedgerow.errors import NotSeparableError, ParameterError
-from hedgerow.gram import FunctionGram, MatrixGram
+from hedgerow.gram import FunctionGram, MatrixGram, SignedGram
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
 from hedgerow.kernel_regression import NuTube, Tube
@@ -262,3 +262,16 @@ def test_what_is_infeasible_is_refused_with_what_is_feasible(make, largest):
     X, y = blobs(20)
     with pytest.raises(ParameterError, match=largest):
         make(gram_of(X), y)
+
+
+def test_points_times_signs_have_the_values_times_both_signs():
+    X, y = blobs(40, d=3)
+    plain, coef = gram_of(X), np.random.default_rng(0).normal(size=(40, 2))
+    signed = SignedGram(plain, y)
+    some, all_points = np.array([3, 17, 18], dtype=np.int64), np.arange(40)
+    full = y[:, None] * y * plain.block(all_points, all_points)
+    np.testing.assert_array_equal(signed.block(some, all_points), full[some])
+    np.testing.assert_allclose(signed.sums(coef), full @ coef, atol=1e-13)
+    np.testing.assert_allclose(signed.sums(coef[:, 0]), full @ coef[:, 0], atol=1e-13)
+    problem = OneClass(signed, np.ones(40), 0.2)
+    assert fit_kernel(problem, KernelSettings(tol=1e-8))[1].is_certified

@@ -39,7 +39,9 @@ def test_a_kept_model_loads_and_predicts_as_recorded(file: Path):
 
 
 def test_the_files_are_small():
-    assert sum(file.stat().st_size for file in FILES) < 150_000
+    for file in FILES:
+        is_foreign = file.stem.endswith("-foreign")  # scikit-learn's own packing takes most of it
+        assert file.stat().st_size < (20_000 if is_foreign else 5_000)
 
 
 def test_files_are_written_once(tmp_path: Path):

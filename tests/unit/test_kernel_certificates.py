@@ -12,8 +12,9 @@ from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
 from hedgerow.kernel_problems import KernelSolution
 from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers import decomposition
-from hedgerow.solvers.free_set import solve_free_set
+from hedgerow.solvers import kernel_run
+from hedgerow.solvers.decomposition import decompose
+from hedgerow.solvers.free_set import free_set_steps
 from hedgerow.solvers.kernel_run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernels
@@ -102,12 +103,26 @@ def test_what_is_not_convex_has_no_bound():
 
 
 @pytest.mark.parametrize(
-    "name", ["hinge", "squared hinge", "no intercept", "nu", "tube", "one class"]
+    "name", ["hinge", "squared hinge", "no intercept", "nu", "tube", "nu tube", "one class"]
 )
 def test_the_free_set_finishes_to_the_last_digits(name, monkeypatch):
-    monkeypatch.setattr(decomposition, "SMALL", 0)  # or it would have done so already
+    monkeypatch.setattr(kernel_run, "SMALL", 0)  # or it would have done so already
     problem = machine(name)
     solution, _ = fit_kernel(problem, KernelSettings(tol=1e-4))
     rough = problem.point(solution.beta)
     assert rough.violation > 1e-11
-    assert solve_free_set(problem, rough, 1e-11, 1).violation <= 1e-11
+    *_, found = free_set_steps(problem, rough, 1e-11, 1)
+    assert found.violation <= 1e-11
+
+
+def test_few_features_and_closed_tubes_are_finished_in_few_steps():
+    """Where only the sums of the groups tell free variables apart, or both of a point are free."""
+    X, y = blobs(900, d=10)
+    rows, z = waves(900)
+    few = Classes(gram_of(X, "linear"), y, np.ones(900))
+    closed = NuTube(gram_of(rows), np.round(z), np.ones(900), 0.9)
+    for problem in (few, closed):
+        rough = problem.point(decompose(problem, KernelSettings(tol=1e-3, n_threads=2)).beta)
+        *steps, found = free_set_steps(problem, rough, 1e-11, 1)
+        assert found.violation <= 1e-11
+        assert len(steps) <= 10

@@ -16,7 +16,7 @@ from hedgerow.kernel_certificates import certify_kernel
 from hedgerow.kernel_classes import best_intercepts
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_problems import KernelSolution
-from hedgerow.solvers import class_decomposition
+from hedgerow.solvers import kernel_run
 from hedgerow.solvers.class_decomposition import decompose_classes
 from hedgerow.solvers.kernel_run import KernelSettings
 from tests.class_samples import clouds, problem_of
@@ -107,7 +107,7 @@ def test_more_points_than_a_working_set_are_solved_for():
 
 
 def test_a_small_budget_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr(class_decomposition, "SMALL", 0)
+    monkeypatch.setattr(kernel_run, "SMALL", 0)
     X, y = clouds(1500, 4)
     few = KernelSettings(working_set=128, cache_bytes=8 * 128 * 128 + 4 * 1024 * 50)
     found = [
@@ -128,7 +128,7 @@ def test_a_budget_below_a_working_set_is_refused():
 
 @pytest.mark.parametrize("small", [0, 1000])
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch, small):
-    monkeypatch.setattr(class_decomposition, "SMALL", small)
+    monkeypatch.setattr(kernel_run, "SMALL", small)
     X, y = clouds(900, 4)
     betas = [
         decompose_classes(

@@ -21,7 +21,9 @@ from hedgerow import (
     NuSVC,
     NuSVR,
     OneClassSVM,
+    load,
     read_libsvm_model,
+    save,
     write_libsvm_model,
 )
 from hedgerow.errors import FileAccessError, FileFormatError, ParameterError
@@ -102,6 +104,15 @@ def test_what_a_file_does_not_tell_is_not_claimed():
     assert not model.certificate_.is_certified
     assert model.kernel_ == RBF(gamma=0.5)
     assert model.C == SVC().C
+
+
+def test_a_tube_of_which_the_file_does_not_tell_has_no_width(tmp_path):
+    model = read("nu_svr-rbf")
+    assert not hasattr(model, "epsilon_")
+    save(model, tmp_path / "m.hedge")
+    again = load(tmp_path / "m.hedge")
+    rows = EXPECTED["nu_svr-rbf"]["inputs"]
+    np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
 
 
 # ------------------------------------------------------------------------------- there and back

@@ -71,9 +71,9 @@ def test_shapes_and_signs_are_scikit_learns(kernel, y):
         theirs.set_params(decision_function_shape=shape)
         mine, given = scores_of(ours, IRIS), scores_of(theirs, IRIS)
         assert mine.shape == given.shape
-        assert np.corrcoef(mine.ravel(), given.ravel())[0, 1] > 0.999
-        if kernel == "rbf":  # where values are at most 1, a small violation means near scores
-            np.testing.assert_allclose(mine, given, atol=1e-4)
+        # LIBSVM keeps kernel values as float32, whatever the tol: that moves large ones' machines most.
+        near = 2e-6 if kernel == "rbf" else 5e-5 * np.abs(given).max()
+        np.testing.assert_allclose(mine, given, atol=near)
 
 
 def test_a_label_is_always_that_of_the_largest_score():
@@ -268,10 +268,10 @@ def test_normal_vectors_of_scaled_features_are_not_given():
 # ------------------------------------------------------------------------------ nu and weights
 
 
-@pytest.mark.parametrize("nu", [0.3, 0.8])
+@pytest.mark.parametrize("nu", [0.05, 0.3, 0.8])
 def test_nu_lies_between_the_shares_of_margin_errors_and_of_support_vectors(nu):
-    model = NuSVC(nu=nu, gamma=0.5, tol=1e-6).fit(X, SIDES)
-    errors = np.mean(SIDES * scores_of(model) < 1 - 1e-4)
+    model = NuSVC(nu=nu, gamma=0.5, tol=TOL).fit(X, SIDES)
+    errors = np.mean(SIDES * scores_of(model) < 1 - NEAR)
     assert errors <= nu + 1e-9
     assert len(model.support_) / len(X) >= nu - 1e-9
 

@@ -48,14 +48,14 @@ def test_shapes_signs_and_values_are_scikit_learns(model, kernel):
     peer = getattr(sklearn.svm, by_name(model))
     shared = {k: v for k, v in ours.get_params().items() if k in peer().get_params()}
     theirs = peer(**shared).fit(ROWS, VALUES)
-    if kernel == "rbf":  # where values are at most 1, a small violation means near scores
-        np.testing.assert_allclose(ours.predict(ROWS), theirs.predict(ROWS), atol=1e-5)
-    elif by_name(model) == "SVR":
+    # LIBSVM keeps kernel values as float32, whatever the tol: that moves large ones' machines most.
+    near = 2e-6 if kernel == "rbf" else 1e-2 * np.abs(theirs.predict(ROWS)).max()
+    np.testing.assert_allclose(ours.predict(ROWS), theirs.predict(ROWS), atol=near)
+    if by_name(model) == "SVR":
         assert objective(ours, ours) <= objective(theirs, ours) * (1 + 1e-6)
     assert ours.dual_coef_.shape == (1, len(ours.support_))
     for name in ("intercept_", "n_support_", "dual_coef_"):
         assert getattr(ours, name).shape[:1] == getattr(theirs, name).shape[:1]
-    assert np.corrcoef(ours.predict(ROWS), theirs.predict(ROWS))[0, 1] > 0.999
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -125,6 +125,7 @@ class CheckpointFile:
 
 def _read(path: Path) -> dict[str, Any]:
     import hedgerow.linear
+    import hedgerow.svm
 
     contents = read_state(path, "checkpoint")
     version = contents.get("hedgerow_version") if isinstance(contents, dict) else None

@@ -110,7 +110,8 @@ def read_libsvm_model(path: str | Path, *, n_features: int | None = None) -> Any
     -------
     SVC, NuSVC, SVR, NuSVR or OneClassSVM
         A fitted model. What the file does not tell is as nobody had set it: parameters have their
-        defaults, ``support_`` counts the lines of the file, and there is no certificate.
+        defaults, ``support_`` counts the lines of the file, there is no certificate, and a NuSVR has no
+        ``epsilon_``.
 
     Raises
     ------
@@ -232,8 +233,6 @@ def _model(text: ModelText, n_features: int | None) -> Any:
     else:
         found = {"dual_coef_": lines.coef, "intercept_": -rho, "n_support_": np.array([total])}
         _set(model, vectors, np.arange(total), found | {"n_iter_": 0})
-        if machine == "nu_svr":
-            model.epsilon_ = 0.0
     if model.kernel == "precomputed" and n_features is not None:
         _widen(model, n_features)
     return model

@@ -17,6 +17,8 @@ Papers: those of class_qp.hpp.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ from hedgerow import _core
 from hedgerow.kernel_classes import ClassPoint, KernelClasses
 from hedgerow.kernel_problems import KernelSolution
 from hedgerow.problems import Status
-from hedgerow.solvers.class_free_set import solve_free_classes
+from hedgerow.solvers.class_free_set import free_class_steps
 from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
 
 __all__ = ["decompose_classes"]
@@ -35,14 +37,6 @@ SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
 TIGHTER = 0.3
 """What its tolerance is multiplied with when they do not."""
-REFINEMENTS = 8
-"""Times that exact scores may disagree."""
-WORTHWHILE = 0.7
-"""A refinement that leaves more of the violation than this has stalled."""
-SMALL = 1000
-"""Points up to which a solution within the tolerance is made exact."""
-EXACT = 1e-12
-"""The violation that counts as exact, relative to the scores."""
 STIFFNESS = 1.0
 """Weight of the sums in the method of multipliers, in units of the mean K(x, x)."""
 
@@ -68,64 +62,66 @@ def decompose_classes(
     """
     n_places = min(settings.working_set, problem.gram.n_points)
     check_budget(problem.gram, n_places, settings)
-    run = _Run(problem, settings, start)
-    status = run.status_of(run.solve)
-    point = problem.point(run.beta)
-    return KernelSolution(
-        beta=point.beta,
-        figures=problem.figures(point),
-        status=status,
-        n_iter=run.n_steps,
-        solver="class_decomposition",
-        history=tuple(run.history),
-    )
+    return _Run(problem, settings, start).solution()
 
 
-class _Run(KernelRun):
-    """One run of the method, and where it stands."""
+class _Run(KernelRun[ClassPoint]):
+    """One run of the method.
+
+    ``goal`` is the violation that is wanted of the core.
+    """
+
+    name = "class_decomposition"
+    kept = (*KernelRun.kept, "goal")
+    worthwhile = 0.7
+
+    problem: KernelClasses
 
     def __init__(
         self, problem: KernelClasses, settings: KernelSettings, start: Vector | None
     ) -> None:
-        self.problem = problem
         origin = np.zeros((problem.gram.n_points, problem.n_classes))
         beta = origin if start is None else problem.classes.feasible(start)
-        super().__init__(problem.gram, settings, beta)
+        super().__init__(problem, settings, beta)
+        self.goal = SAFE * settings.tol
 
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
-        tol, point = self.settings.tol, self._first_point()
-        core, goal = self._core_solver(point), SAFE * tol
-        for _ in range(REFINEMENTS):
-            before = point.violation
-            if not self.advance(core, goal):
+        core = self._begin()
+        while True:
+            if not self.advance(core, self.goal):
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if point.violation <= tol or point.violation > WORTHWHILE * before:
-                break
+            if not self.is_worth_refining(point.violation):
+                return self.finished(point)
             core.set_point(point.beta, point.products, point.intercept)
-            goal *= TIGHTER
-        point = self._finish(point, tol)
-        return "optimal" if point.violation <= tol else "stalled"
+            self.goal *= TIGHTER
 
-    def _finish(self, point: ClassPoint, tol: float) -> ClassPoint:
-        """Bring a point within the tolerance, that of a small problem to the last bits.
+    def exact_steps(self, point: ClassPoint, tol: float) -> Iterator[ClassPoint]:
+        """Solve for the free betas, from a point."""
+        return free_class_steps(self.problem, point, tol, self.settings.n_threads)
 
-        So it does not matter how a small problem was begun.
-        """
-        if self.problem.gram.n_points <= SMALL and self.problem.is_convex:
-            tol = min(tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
-        if point.violation > tol:
-            point = solve_free_classes(self.problem, point, tol, self.settings.n_threads)
-        self.beta = point.beta
-        return point
+    def _begin(self) -> _core.ClassQp:
+        """Return the core's solver, at the first point or where a run that was broken off left it."""
+        left = self.resume()
+        if left is None:
+            point = self._first_point()
+            self.before = point.violation
+            return self._core_solver(point.beta, point.products, point.intercept)
+        table = self.beta.shape
+        core = self._core_solver(
+            left["beta"].reshape(table), left["scores"].reshape(table), left["intercept"]
+        )
+        core.set_state(**left)
+        self.beta = core.beta
+        return core
 
     def _first_point(self) -> ClassPoint:
         if np.any(self.beta):
             return self.problem.point(self.beta)
         return self.problem.point_of(self.beta, np.zeros_like(self.beta))
 
-    def _core_solver(self, point: ClassPoint) -> _core.ClassQp:
+    def _core_solver(self, beta: Vector, products: Vector, intercept: Vector) -> _core.ClassQp:
         """Return the core's solver."""
         problem, settings = self.problem, self.settings
         n_places = min(settings.working_set, problem.gram.n_points)
@@ -136,9 +132,9 @@ class _Run(KernelRun):
             weight=problem.weight,
             diagonal=problem.gram.diagonal,
             rho=stiffness if problem.has_intercept else 0.0,
-            beta=point.beta,
-            scores=point.products,
-            intercept=point.intercept,
+            beta=beta,
+            scores=products,
+            intercept=intercept,
             n_bytes=settings.cache_bytes - block_bytes(problem.gram, n_places),
             working_set=n_places,
             n_threads=settings.n_threads,

@@ -13,6 +13,7 @@ when all free ones are where they should be, the classes that most want a flow a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from hedgerow import _core
 from hedgerow.kernel_classes import ClassPoint, KernelClasses
 from hedgerow.problems import inner
 
-__all__ = ["solve_free_classes"]
+__all__ = ["free_class_steps"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -43,10 +44,10 @@ SINGULAR = 1e-12
 """A direction of intercepts that is this small, relatively, is none: nothing is free there."""
 
 
-def solve_free_classes(
+def free_class_steps(
     problem: KernelClasses, point: ClassPoint, tol: float, n_threads: int
-) -> ClassPoint:
-    """Return a point whose violation is within the tolerance, or the best that was reached."""
+) -> Iterator[ClassPoint]:
+    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is."""
     best = point
     has_flow = _flows(problem, point) > 0.0
     for _ in range(REGROUPINGS):
@@ -58,11 +59,11 @@ def solve_free_classes(
             break
         flows, has_flow, is_whole = _advance(_flows(problem, point), has_flow, moves)
         point = problem.point(problem.classes.bounds(slice(None)) - flows)
-        if point.violation < best.violation:
-            best = point
+        best = min(best, point, key=lambda one: one.violation)
         if is_whole:
             has_flow = _with_worst(problem, point, has_flow)
-    return best
+        yield best
+    yield best
 
 
 def _flows(problem: KernelClasses, point: ClassPoint) -> Vector:

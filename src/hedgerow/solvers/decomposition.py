@@ -19,15 +19,17 @@ machines, 1997 (growing active sets).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._state import Json
 from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Status
-from hedgerow.solvers.free_set import solve_free_set
+from hedgerow.solvers.free_set import free_set_steps
 from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
 
 __all__ = ["SharedRows", "bytes_needed", "decompose"]
@@ -45,14 +47,6 @@ FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
-REFINEMENTS = 8
-"""Times that exact scores may disagree."""
-SMALL = 1000
-"""Points up to which a solution within the tolerance is made exact."""
-EXACT = 1e-12
-"""The violation that counts as exact, relative to the scores."""
-WORTHWHILE = 0.5
-"""A refinement that leaves more of the violation than this has stalled."""
 
 
 def bytes_needed(problem: KernelProblem, settings: KernelSettings) -> int:
@@ -68,15 +62,29 @@ def _n_places(problem: KernelProblem, settings: KernelSettings) -> int:
 class SharedRows:
     """The core's solver, whose rows of kernel values serve several problems over the same points.
 
-    The problems are solved one after the other, and have the same gram and settings.
+    The problems are solved one after the other, and have the same gram and settings. Points that were
+    active in one are so in the next: which, and in what order, is part of what a solution depends on.
     """
 
     core: _core.BoxQp | None = None
+    _recalled: list[Indices] = field(default_factory=list, init=False)
+
+    @property
+    def active(self) -> list[Indices]:
+        """The active points, piece by piece as they became so."""
+        if self.core is None:
+            return self._recalled
+        state = self.core.state
+        return np.split(state["points"], state["ends"][:-1]) if len(state["ends"]) else []
+
+    def recall(self, active: list[Indices]) -> None:
+        """Make as if problems had been solved that ended with these active points."""
+        self.core, self._recalled = None, active
 
     def solver(
-        self, problem: KernelProblem, point: KernelPoint, settings: KernelSettings
+        self, problem: KernelProblem, beta: Vector, products: Vector, settings: KernelSettings
     ) -> _core.BoxQp:
-        """Return the core's solver at a point of a problem; points that were active still are."""
+        """Return the core's solver at a beta of a problem."""
         program = problem.program
         arrays = _core.Program(
             linear=program.linear,
@@ -88,17 +96,19 @@ class SharedRows:
             keeps_sums=bool(program.sums),
         )
         if self.core is not None:
-            self.core.restart(arrays, beta=point.beta, scores=point.products)
+            self.core.restart(arrays, beta=beta, scores=products)
             return self.core
         self.core = _core.BoxQp(
             problem.gram.source,
             arrays,
-            beta=point.beta,
-            scores=point.products,
+            beta=beta,
+            scores=products,
             n_bytes=settings.cache_bytes - bytes_needed(problem, settings),
             working_set=settings.working_set,
             n_threads=settings.n_threads,
         )
+        for piece in self._recalled:
+            self.core.activate(piece)
         return self.core
 
 
@@ -127,21 +137,20 @@ def decompose(
         The best beta found; for a certificate see ``kernel_certificates``.
     """
     check_budget(problem.gram, _n_places(problem, settings), settings)
-    run = _Run(problem, settings, start, shared or SharedRows())
-    status = run.status_of(run.solve)
-    point = problem.point(run.beta)
-    return KernelSolution(
-        beta=point.beta,
-        figures=problem.figures(point),
-        status=status,
-        n_iter=run.n_steps,
-        solver="decomposition",
-        history=tuple(run.history),
-    )
+    return _Run(problem, settings, start, shared or SharedRows()).solution()
 
 
-class _Run(KernelRun):
-    """One run of the method, and where it stands."""
+class _Run(KernelRun[KernelPoint]):
+    """One run of the method.
+
+    ``goal`` is the violation that is wanted of the active points.
+    """
+
+    name = "decomposition"
+    kept = (*KernelRun.kept, "goal")
+    worthwhile = 0.5
+
+    problem: KernelProblem
 
     def __init__(
         self,
@@ -150,39 +159,48 @@ class _Run(KernelRun):
         start: Vector | None,
         shared: SharedRows,
     ) -> None:
-        self.problem, self.program, self.shared = problem, problem.program, shared
+        self.program, self.shared = problem.program, shared
         beta = self.program.feasible(self.program.start if start is None else start)
-        super().__init__(problem.gram, settings, beta)
+        super().__init__(problem, settings, beta, shared.active)
+        self.goal = np.inf
+
+    def rest(self) -> Json:
+        """Return the active points, which are so in the next problem too."""
+        return self.shared.active
+
+    def take_rest(self, rest: Json) -> None:
+        """Make as if these points were active."""
+        self.shared.recall(rest)
 
     def solve(self) -> Status:
         """Run until exact scores meet the tolerance, or no more can be done."""
-        tol, point = self.settings.tol, self._first_point()
-        core = self.shared.solver(self.problem, point, self.settings)
-        self.goal = max(tol, LOOSE * point.violation)
-        first = self._first_points(point)
-        core.activate(first[core.is_active[first] == 0])
-        for _ in range(REFINEMENTS):
-            before = point.violation
+        core = self._begin()
+        while True:
             if not self._grow(core):
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if point.violation <= tol:
-                self._polish(point)
-                return "optimal"
+            if not self.is_worth_refining(point.violation):
+                return self.finished(point)
             core.set_beta(point.beta, point.products)
-            if point.violation > WORTHWHILE * before:
-                break
-        best = solve_free_set(self.problem, point, tol, self.settings.n_threads)
-        self.beta = best.beta
-        return "optimal" if best.violation <= tol else "stalled"
 
-    def _polish(self, point: KernelPoint) -> None:
-        """Solve a small problem to the last bits, so that it does not matter how it was begun."""
-        if self.problem.gram.n_points > SMALL or not self.problem.is_convex:
-            return
-        least = EXACT * (1.0 + float(np.max(np.abs(point.products))))
-        best = solve_free_set(self.problem, point, least, self.settings.n_threads)
-        self.beta = best.beta
+    def exact_steps(self, point: KernelPoint, tol: float) -> Iterator[KernelPoint]:
+        """Solve for the free variables, from a point."""
+        return free_set_steps(self.problem, point, tol, self.settings.n_threads)
+
+    def _begin(self) -> _core.BoxQp:
+        """Return the core's solver, at the first point or where a run that was broken off left it."""
+        left = self.resume()
+        if left is not None:
+            core = self.shared.solver(self.problem, left["beta"], left["scores"], self.settings)
+            core.set_state(**left)
+            self.beta = core.beta
+            return core
+        point = self._first_point()
+        core = self.shared.solver(self.problem, point.beta, point.products, self.settings)
+        self.goal, self.before = max(self.settings.tol, LOOSE * point.violation), point.violation
+        first = self._first_points(point)
+        core.activate(first[core.is_active[first] == 0])
+        return core
 
     def _first_point(self) -> KernelPoint:
         if np.any(self.beta):

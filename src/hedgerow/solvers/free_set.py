@@ -6,11 +6,13 @@ others fixed the free ones solve
     (Q_FF + diag(ridge)) step + levels of the groups = slopes_F        sum of step over each group = 0
 
 by a Cholesky factor in float64. Where a bound is in the way the step ends there and that variable is
-free no more; when all are where they should be, the bound variable that violates its condition most
-becomes free. For tight tolerances, where pairs would take very many steps.
+free no more; when all are where they should be, and not before, the bound variables that violate their
+conditions most become free. For tight tolerances, where pairs would take very many steps.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from hedgerow import _core
 from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem
 from hedgerow.problems import inner
 
-__all__ = ["solve_free_set"]
+__all__ = ["free_set_steps"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -29,30 +31,31 @@ MOST_FREE = 4000
 RIDGE = 1e-12
 """What is added to the diagonal, relative to it, so that equal points can be told apart."""
 REGROUPINGS = 50
+NEW_FREE = 8
+"""Variables that become free at a time."""
+WANTED = 0.25
+"""Part of the violation that one must have for that."""
 
 
-def solve_free_set(
+def free_set_steps(
     problem: KernelProblem, point: KernelPoint, tol: float, n_threads: int
-) -> KernelPoint:
-    """Return a point whose violation is within the tolerance, or the best that was reached."""
-    best = point
-    free = _free(problem.program, point.beta)
+) -> Iterator[KernelPoint]:
+    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is."""
+    program, best = problem.program, point
+    free = np.flatnonzero((point.beta > program.lower) & (point.beta < program.upper))
     for _ in range(REGROUPINGS):
         if best.violation <= tol or not 0 < len(free) <= MOST_FREE:
             break
         step = _newton_step(problem, point, free, n_threads)
         if step is None:
             break
-        beta, free = _advance(problem.program, point.beta, free, step)
+        beta, left = _advance(program, point.beta, free, step)
         point = problem.point(beta)
-        if point.violation < best.violation:
-            best = point
-        free = _with_worst(problem.program, point, free)
-    return best
-
-
-def _free(program: BoxProgram, beta: Vector) -> Indices:
-    return np.flatnonzero((beta > program.lower) & (beta < program.upper))
+        best = min(best, point, key=lambda one: one.violation)
+        is_level = len(left) == len(free)
+        free = _with_worst(program, point, left) if is_level else left
+        yield best
+    yield best
 
 
 def _newton_step(
@@ -61,16 +64,20 @@ def _newton_step(
     """Return the step of the free variables to where their slopes are level, or None if there is none."""
     program, n_points = problem.program, problem.gram.n_points
     slopes = program.slopes(point.beta, point.products)[free]
+    group = program.group[free]
+    groups = [g for g in range(len(program.sums)) if np.any(group == g)]
+    sides = np.array([(group == g).astype(np.float64) for g in groups]).reshape(-1, len(free))
     system = problem.gram.block(free % n_points, free % n_points)
+    size = float(np.max(np.abs(system)))
+    for side in sides:  # what is added vanishes where sums are kept, and makes them exact
+        system += size * side[:, None] * side
     diagonal = np.arange(len(free))
-    system[diagonal, diagonal] += program.ridge[free] + RIDGE * (1.0 + np.max(np.abs(system)))
+    system[diagonal, diagonal] += program.ridge[free] + RIDGE * (1.0 + size)
     if _core.cholesky(system, n_threads) >= 0:
         return None
     step = _core.cholesky_solve(system, slopes)
-    groups = [g for g in range(len(program.sums)) if np.any(program.group[free] == g)]
     if not groups:
         return step
-    sides = np.array([(program.group[free] == g).astype(np.float64) for g in groups])
     solved = np.array([_core.cholesky_solve(system, side) for side in sides])
     levels = np.linalg.solve(_products(sides, solved), np.sum(sides * step, axis=1))
     step -= np.sum(levels[:, None] * solved, axis=0)
@@ -108,6 +115,6 @@ def _with_worst(program: BoxProgram, point: KernelPoint, free: Indices) -> Indic
     fall = np.where(point.beta > program.lower, -wish, 0.0)
     excess = np.maximum(rise, fall)
     excess[free] = 0.0
-    worst = np.argsort(-excess, kind="stable")[:8]
-    worst = worst[excess[worst] > 0.25 * point.violation]
+    worst = np.argsort(-excess, kind="stable")[:NEW_FREE]
+    worst = worst[excess[worst] > WANTED * point.violation]
     return np.union1d(free, worst).astype(np.int64)

@@ -4,11 +4,10 @@ Problem: Classes with infinite weights. With an intercept its solution is that o
 
     minimise   1/2 |p - q|^2    over convex combinations p of one class and q of the other
 
-divided by rho = |p - q|^2 / 2. That program is bounded whether a margin exists or not; where the hulls meet,
-p and q are the proof. Its tolerance is tol rho, which is known only at the end: it is tightened as rho falls.
-
-Without an intercept, soft margins of growing C are solved until none of their bounds holds; if there is no
-margin the dual grows beyond all bounds, and what it is made of is the proof.
+divided by rho = |p - q|^2 / 2. Without one it is the point p nearest to 0 of the hull of all points times
+their signs, divided by rho = |p|^2. These programs are bounded whether a margin exists or not; where the
+hulls meet, or 0 is in the hull, the combinations are the proof. The tolerance is tol rho, which is known
+only at the end: it is tightened as rho falls.
 
 Given: the problem, a tolerance for the largest violation. Returned: beta, or a NotSeparableError.
 Paper: Keerthi, Shevade, Bhattacharyya, Murthy, A fast iterative nearest point algorithm for support vector
@@ -23,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import NotSeparableError
-from hedgerow.kernel_machines import Classes, NuClasses
-from hedgerow.kernel_problems import KernelPoint, KernelSolution
+from hedgerow.gram import SignedGram
+from hedgerow.kernel_machines import Classes, NuClasses, OneClass
+from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Overlap, Status
 from hedgerow.solvers.decomposition import SharedRows, decompose
 from hedgerow.solvers.kernel_run import KernelSettings
@@ -42,14 +42,12 @@ LEAST_TOLERANCE = 1e-15
 """Of the nearest points, on the same scale: below that there is nothing but rounding."""
 STEPS_PER_POINT = 1000
 """Steps after which nearest points have not been found, and will not be soon."""
-FIRST_C, LARGEST_C, GROWTH = 1e3, 1e15, 1e6
+NEVER = 2.0
+"""A bound that never holds, as the combinations of a hull sum to 1."""
 
 
 def solve_hard_margin(
-    problem: Classes,
-    settings: KernelSettings,
-    start: Vector | None = None,
-    shared: SharedRows | None = None,
+    problem: Classes, settings: KernelSettings, shared: SharedRows | None = None
 ) -> KernelSolution:
     """Solve a problem with a hard margin.
 
@@ -58,61 +56,47 @@ def solve_hard_margin(
     NotSeparableError
         Convex combinations of the classes meet; they are its proof.
     """
-    if problem.has_intercept:
-        return _by_nearest_points(problem, settings, shared or SharedRows())
-    return _by_growing_bounds(problem, settings, start, shared or SharedRows())
-
-
-def _by_nearest_points(
-    problem: Classes, settings: KernelSettings, shared: SharedRows
-) -> KernelSolution:
-    """Return the hard margin between the nearest points of the hulls."""
-    n = len(problem.y)
-    # Each class has a sum of 1, so that bounds of 2 never hold.
-    bounds = np.full(n, 2.0)
-    hulls = NuClasses(problem.gram, problem.y, bounds, 1.0 / n, is_convex=problem.is_convex)
+    if not problem.has_intercept:
+        shared = None  # its rows are of points without signs
+    nearest, shared = _nearest_points(problem), shared or SharedRows()
     size = float(np.max(problem.gram.diagonal))
-    limit = STEPS_PER_POINT * n if settings.max_iter is None else settings.max_iter
+    limit = STEPS_PER_POINT * len(problem.y) if settings.max_iter is None else settings.max_iter
     tol, beta, n_iter = FIRST_TOLERANCE, None, 0
     for _ in range(TIGHTENINGS):
         now = replace(settings, tol=tol * size, max_iter=max(1, limit - n_iter))
-        found = decompose(hulls, now, beta, shared)
-        point, n_iter = hulls.point(found.beta), n_iter + found.n_iter
-        beta, rho = point.beta, 0.5 * point.sq_norm
+        found = decompose(nearest, now, beta, shared)
+        point, n_iter = nearest.point(found.beta), n_iter + found.n_iter
         _refuse_what_meets(problem, point, size)
+        beta, rho = point.beta, point.sq_norm * (0.5 if problem.has_intercept else 1.0)
         is_solved = point.violation <= settings.tol * rho
         if is_solved or found.status != "optimal" or tol <= LEAST_TOLERANCE:
             break
         tol = max(min(0.5 * settings.tol * rho / size, 1e-2 * tol), LEAST_TOLERANCE)
     is_tired = found.status in (("optimal",) if settings.max_iter else ("optimal", "max_iter"))
     status: Status = "optimal" if is_solved else "stalled" if is_tired else found.status
-    figures = hulls.figures(point)
-    rho = figures["rho"] if figures["rho"] > 0.0 else 1.0
-    return replace(
-        found,
-        beta=point.beta / rho,
-        figures={"intercept": figures["intercept"] / rho},
-        status=status,
-        n_iter=n_iter,
-    )
+    beta, intercept = _with_margin_one(problem, nearest.figures(point), point.beta)
+    return replace(found, beta=beta, figures={"intercept": intercept}, status=status, n_iter=n_iter)
 
 
-def _by_growing_bounds(
-    problem: Classes, settings: KernelSettings, start: Vector | None, shared: SharedRows
-) -> KernelSolution:
-    """Return the solution of a soft margin of which no bound holds, which is that of the hard one."""
-    size, bound, n_iter = float(np.max(problem.gram.diagonal)), FIRST_C, 0
-    while True:
-        soft = replace(problem, weight=np.full(len(problem.y), bound))
-        found = decompose(soft, settings, start, shared)
-        start, n_iter = found.beta, n_iter + found.n_iter
-        _refuse_what_meets(problem, soft.point(found.beta), size)
-        is_free = bool(np.all(np.abs(found.beta) < bound))
-        if is_free or found.status in ("interrupted", "time_limit", "stopped", "max_iter"):
-            return replace(found, n_iter=n_iter)
-        if bound >= LARGEST_C:
-            return replace(found, n_iter=n_iter, status="stalled")
-        bound *= GROWTH
+def _nearest_points(problem: Classes) -> KernelProblem:
+    """Return the search for the nearest points of the hulls, or for that of one hull to 0."""
+    gram, y, n = problem.gram, problem.y, len(problem.y)
+    bounds = np.full(n, NEVER)
+    if problem.has_intercept:
+        return NuClasses(gram, y, bounds, 2.0 / (NEVER * n), is_convex=problem.is_convex)
+    signed = SignedGram(gram, y)
+    return OneClass(signed, bounds, 1.0 / (NEVER * n), is_convex=problem.is_convex)
+
+
+def _with_margin_one(
+    problem: Classes, figures: dict[str, float], beta: Vector
+) -> tuple[Vector, float]:
+    """Return the beta and the intercept of the machine whose nearest points have a functional margin of 1."""
+    if problem.has_intercept:
+        rho = figures["rho"] if figures["rho"] > 0.0 else 1.0
+        return beta / rho, figures["intercept"] / rho
+    rho = -figures["intercept"] if figures["intercept"] < 0.0 else 1.0
+    return problem.y * beta / rho, 0.0
 
 
 def _refuse_what_meets(problem: Classes, point: KernelPoint, size: float) -> None:

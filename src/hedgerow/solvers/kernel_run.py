@@ -1,19 +1,25 @@
-"""What solvers of kernel problems share: settings, budget, reports, and time kept for the certificate."""
+"""What solvers of kernel problems share: settings, budget, reports, checkpoints, time for the certificate."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._fingerprint import fingerprint
+from hedgerow._state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.gram import Gram
+from hedgerow.kernel_problems import KernelSolution
 from hedgerow.monitor import Monitor, current
 from hedgerow.problems import Status
 
@@ -28,6 +34,12 @@ PATIENCE = 60
 """Reports without a violation that is clearly lower, after which a run has stalled."""
 CLEARLY = 0.9
 """Part of the lowest violation that is clearly lower."""
+REFINEMENTS = 8
+"""Times that exact scores may disagree."""
+SMALL = 1000
+"""Points up to which a solution within the tolerance is made exact."""
+EXACT = 1e-12
+"""The violation that counts as exact, relative to the scores."""
 SAMPLE = 64
 """Rows of exact values that are timed, where time is limited, to know how long a certificate takes."""
 RESERVE = 1.5
@@ -88,49 +100,160 @@ class Core(Protocol):
     def beta(self) -> Vector:
         """Where it stands."""
 
+    @property
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that its later rounds depend on."""
+
     def run(self, n_rounds: int, n_steps: int, tolerance: float) -> tuple[int, int, float, bool]:
         """Go on; return the rounds and steps made, the violation, and whether a round moved nothing."""
 
 
-class KernelRun:
+class _Point(Protocol):
+    @property
+    def beta(self) -> Vector:
+        """A dual point that meets the constraints."""
+
+    @property
+    def products(self) -> Vector:
+        """What the data say of it."""
+
+    @property
+    def violation(self) -> float:
+        """The largest violation of the optimality conditions."""
+
+
+P = TypeVar("P", bound=_Point)
+
+
+class Solvable(Protocol[P]):
+    """A problem in terms of kernel values, such as a KernelProblem."""
+
+    @property
+    def gram(self) -> Gram:
+        """The kernel values among the points."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the kernel is positive semi-definite."""
+
+    def point(self, beta: Vector) -> P:
+        """Return the point of a beta, made feasible."""
+
+    def figures(self, point: P) -> dict[str, Any]:
+        """Return what beside w a model needs, by name."""
+
+
+class KernelRun(ABC, Generic[P]):
     """One run of a solver, and where it stands.
+
+    Where checkpoints are kept, a run leaves its state and the core's after every report, and goes on from
+    what one that was broken off has left: to the same bits, if a kernel that Python computes
+    gives the same value in every block.
 
     Attributes
     ----------
+    name : str
+        Of the solver.
+    worthwhile : float
+        Exact scores that leave more of the violation than this have not helped.
+    kept : tuple of str
+        The attributes that its later rounds depend on.
     beta : ndarray
         The best point so far.
     n_steps : int
         Steps made.
     history : list of (int, float)
         (steps, violation) as it went.
+    lowest : float
+        The lowest violation that the core has reported since it was told to solve.
+    n_waited : int
+        Reports since one was clearly lower.
+    before : float
+        The violation that the last exact scores left.
+    n_refined : int
+        How often there were any.
     """
 
-    def __init__(self, gram: Gram, settings: KernelSettings, beta: Vector) -> None:
-        self.gram, self.settings, self.beta = gram, settings, beta
+    name: ClassVar[str]
+    worthwhile: ClassVar[float]
+    kept: ClassVar[tuple[str, ...]] = (
+        "n_steps",
+        "history",
+        "lowest",
+        "n_waited",
+        "before",
+        "n_refined",
+    )
+
+    def __init__(
+        self, problem: Solvable[P], settings: KernelSettings, beta: Vector, *others: Any
+    ) -> None:
+        self.problem, self.settings, self.beta = problem, settings, beta
         self.monitor: Monitor = current()
         self.n_steps = 0
         self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
         self.history: list[tuple[int, float]] = []
+        self.lowest, self.n_waited = np.inf, 0
+        self.before, self.n_refined = np.inf, 0
         is_timed = math.isfinite(self.monitor.deadline)
         self.seconds_per_row = self._time_of_a_row() if is_timed else 0.0
+        is_kept = self.monitor.store is not None
+        self._key = _key(problem, settings, beta, *others) if is_kept else None
 
-    def status_of(self, solve: Callable[[], Status]) -> Status:
+    @abstractmethod
+    def solve(self) -> Status:
+        """Run until the tolerance is met, or no more can be done."""
+
+    @abstractmethod
+    def exact_steps(self, point: P, tol: float) -> Iterator[P]:
+        """Yield, after each step of an exact finish from a point, the best point so far."""
+
+    def solution(self) -> KernelSolution:
+        """Let the solver run under the monitor, or take what it found before; return that."""
+        known = self._recalled("/solution")
+        if known is not None:
+            self.take_rest(known["rest"])
+            return known["solution"]  # type: ignore[no-any-return]
+        status = self._status()
+        point = self.problem.point(self.beta)
+        solution = KernelSolution(
+            beta=point.beta,
+            figures=self.problem.figures(point),
+            status=status,
+            n_iter=self.n_steps,
+            solver=self.name,
+            history=tuple(self.history),
+        )
+        if self._key is not None and self.monitor.reason is None:
+            result = {"solution": solution, "rest": self.rest()}
+            self.monitor.keep(f"{self._key}/solution", result, instead_of=[self._key])
+        return solution
+
+    def rest(self) -> Json:
+        """Return what other runs need of this one beside its solution."""
+        return None
+
+    def take_rest(self, rest: Json) -> None:
+        """Make as if a run had ended that has left this for others."""
+
+    def _status(self) -> Status:
         """Let the solver run under the monitor; return how it ended."""
         try:
             with self.monitor.guard():
-                status = solve()
+                status = self.solve()
         except _core.Stopped:
             status = self.monitor.reason or "stopped"
         return "interrupted" if self.monitor.reason == "interrupted" else status
 
     def _time_of_a_row(self) -> float:
         """Return the seconds that the exact values of one point with all others take."""
-        n_points = self.gram.n_points
+        gram = self.problem.gram
+        n_points = gram.n_points
         coef = np.zeros((n_points, *self.beta.shape[1:]))
         coef[:: max(1, n_points // SAMPLE)] = 1.0
         n_rows = len(range(0, n_points, max(1, n_points // SAMPLE)))
         began = time.monotonic()
-        self.gram.sums(coef)
+        gram.sums(coef)
         return (time.monotonic() - began) / n_rows
 
     def _keep_time_for_the_certificate(self) -> None:
@@ -139,8 +262,7 @@ class KernelRun:
 
     def advance(self, core: Core, tolerance: float) -> bool:
         """Let the core solve, or stall; return False if the steps are used up."""
-        lowest, n_waited = np.inf, 0
-        while n_waited < PATIENCE:
+        while self.n_waited < PATIENCE:
             try:
                 _, steps, violation, stalled = core.run(
                     ROUNDS, self.limit - self.n_steps, tolerance
@@ -152,11 +274,72 @@ class KernelRun:
             self.history.append((self.n_steps, violation))
             self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
             if violation <= tolerance or stalled:
-                return True
+                break
             self.monitor.check()
             if self.n_steps >= self.limit:
                 return False
-            n_waited += 1
-            if violation < CLEARLY * lowest:
-                lowest, n_waited = violation, 0
+            self.n_waited += 1
+            if violation < CLEARLY * self.lowest:
+                self.lowest, self.n_waited = violation, 0
+            self._checkpoint(core)
+        self.lowest, self.n_waited = np.inf, 0
         return True
+
+    def is_worth_refining(self, violation: float) -> bool:
+        """Say whether the core should go on from exact scores, which leave this violation."""
+        is_lower = violation <= self.worthwhile * self.before
+        self.before, self.n_refined = violation, self.n_refined + 1
+        return violation > self.settings.tol and is_lower and self.n_refined < REFINEMENTS
+
+    def finished(self, point: P) -> Status:
+        """Bring a point within the tolerance, that of a small problem to the last bits; return the status.
+
+        So it does not matter how a small problem was begun. What can be had of that in time is kept.
+        """
+        best, self.beta = point, point.beta
+        with suppress(_core.Stopped):
+            for best in self.exact_steps(point, self._least(point)):
+                self.beta = best.beta
+                self.monitor.check()
+        if best.violation <= self.settings.tol:
+            return "optimal"
+        self.monitor.check()
+        return "stalled"
+
+    def _least(self, point: P) -> float:
+        """Return the violation at which a point is exact enough."""
+        tol, problem = self.settings.tol, self.problem
+        if problem.gram.n_points > SMALL or not problem.is_convex:
+            return tol
+        return min(tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
+
+    def _checkpoint(self, core: Core) -> None:
+        """Leave where the run stands."""
+        if self._key is not None:
+            self.monitor.remember(self._key, partial(self._standing, core))
+
+    def _standing(self, core: Core) -> Json:
+        return {name: getattr(self, name) for name in self.kept} | {"core": core.state}
+
+    def resume(self) -> Json:
+        """Go on from where a run that was broken off stood; return the state of its core, or None."""
+        left = self._recalled("")
+        if left is None:
+            return None
+        for name in self.kept:
+            setattr(self, name, left[name])
+        return left["core"]
+
+    def _recalled(self, what: str) -> Json:
+        return None if self._key is None else self.monitor.recall(self._key + what)
+
+
+def _key(problem: Any, settings: KernelSettings, *others: Any) -> str:
+    """Name all that the solution depends on."""
+    given = {
+        part.name: getattr(problem, part.name)
+        for part in fields(problem)
+        if part.init and part.name != "gram"
+    }
+    rules = (settings.tol, settings.max_iter, settings.working_set, settings.shrinking)
+    return fingerprint(type(problem).__name__, problem.gram.parts, given, rules, others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -83,8 +83,10 @@ class _Rows:
 
     kernel: Kernel
     points: Rows
-    _asked: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64), init=False)
-    _values: Vector = field(default_factory=lambda: np.empty((0, 0)), init=False)
+
+    def __post_init__(self) -> None:
+        self._asked: Indices = np.empty(0, dtype=np.int64)
+        self._values: Vector = np.empty((0, 0))
 
     def __call__(self, rows: Indices, columns: Indices) -> Vector:
         """Return the values of some rows at some columns."""

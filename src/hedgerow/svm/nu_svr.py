@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import real_number
 from hedgerow._state import stateful
+from hedgerow._state.rules import optional
 from hedgerow._validation import RegressionData
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
@@ -25,7 +26,7 @@ Vector = NDArray[np.float64]
 _RULES = {**REGRESSOR_RULES, "nu": real_number(0, 1, open_low=True)}
 
 
-@stateful(_RULES, epsilon_=real_number(0), **FITTED_REGRESSOR_RULES)
+@stateful(_RULES, epsilon_=optional(real_number(0)), **FITTED_REGRESSOR_RULES)
 class NuSVR(KernelRegressor):
     r"""Support vector regression whose tube is found along.
 
@@ -48,7 +49,8 @@ n_jobs, max_time
     Attributes
     ----------
     epsilon_ : float
-        Half the width of the tube.
+        Half the width of the tube. A model that was read from a file of LIBSVM's, which does not tell it, has
+        none.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_, scaling_, \
 certificate_, n_iter_, status_, fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in :class:`SVR`.

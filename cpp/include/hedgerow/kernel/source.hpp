@@ -79,4 +79,21 @@ class PairSource : public KernelSource {
   std::span<const float> within_[2];
 };
 
+/// The points of another source times signs: their values are multiplied by the signs of both.
+class SignedSource : public KernelSource {
+ public:
+  /// One sign a point.
+  SignedSource(std::shared_ptr<const KernelSource> plain, std::vector<float> signs);
+
+  std::int64_t n_points() const override { return plain_->n_points(); }
+  void for_pieces(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                  const std::function<void(const KernelPiece&)>& use) const override;
+  bool is_cheap() const override { return plain_->is_cheap(); }
+  bool is_threaded() const override { return plain_->is_threaded(); }
+
+ private:
+  std::shared_ptr<const KernelSource> plain_;
+  std::vector<float> signs_;
+};
+
 }  // namespace hedgerow

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "hedgerow/kernel/source.hpp"
+#include "hedgerow/solver/working_places.hpp"
 
 namespace hedgerow {
 
@@ -62,6 +63,15 @@ class BoxQp {
     bool has_stalled;  ///< a round moved nothing
   };
 
+  /// All that later rounds depend on; kernel values are computed again.
+  struct State {
+    std::vector<double> beta;          ///< one a variable
+    std::vector<double> scores, seen;  ///< one a point
+    std::vector<std::int64_t> points;  ///< the active ones, in their order
+    std::vector<std::int64_t> ends;    ///< where, among these, pieces of their rows end
+    WorkingPlaces places;              ///< variables are those of the active points, in their order
+  };
+
   /// Begins at a beta within the bounds, whose scores are given.
   BoxQp(std::shared_ptr<const KernelSource> source, const Problem& problem,
         std::span<const double> beta, std::span<const double> scores, const Options& options);
@@ -85,11 +95,17 @@ class BoxQp {
   /// Goes on from another beta, within the bounds and with the same sums, whose exact scores are given.
   void set_beta(std::span<const double> beta, std::span<const double> scores);
 
+  State state() const;
+
+  /// Goes on from a state of a solver of the same program, to the same bits.
+  void set_state(State state);
+
   std::vector<double> beta() const;
   std::vector<double> scores() const;
   std::span<const std::uint8_t> is_active() const { return is_active_; }
   std::int64_t n_points() const { return n_points_; }
   std::int64_t n_variables() const { return static_cast<std::int64_t>(beta_.size()); }
+  std::int64_t n_places() const;
 
  private:
   /// The variables of active points, those of one point side by side.

@@ -23,6 +23,7 @@
 
 #include "hedgerow/hot_loops.hpp"
 #include "hedgerow/kernel/source.hpp"
+#include "hedgerow/solver/working_places.hpp"
 
 namespace hedgerow {
 
@@ -57,6 +58,14 @@ class ClassQp {
     bool has_stalled;    ///< a round moved nothing
   };
 
+  /// All that later rounds depend on; kernel values are computed again.
+  struct State {
+    std::vector<double> beta;                      ///< n_classes a point
+    std::vector<double> scores;                    ///< class after class
+    std::vector<double> shift, excess, intercept;  ///< one a class
+    WorkingPlaces places;
+  };
+
   ClassQp(std::shared_ptr<const KernelSource> source, const Problem& problem, const Point& point,
           const Options& options);
   ~ClassQp();
@@ -68,10 +77,16 @@ class ClassQp {
   /// Goes on from another point.
   void set_point(const Point& point);
 
+  State state() const;
+
+  /// Goes on from a state of a solver of the same problem, to the same bits.
+  void set_state(State state);
+
   std::span<const double> beta() const { return beta_; }
   std::span<const double> intercept() const { return shift_; }
   std::int64_t n_points() const { return static_cast<std::int64_t>(label_.size()); }
   std::int64_t n_classes() const { return n_classes_; }
+  std::int64_t n_places() const;
 
  private:
   /// The points of the working block, side by side.
