@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ _TABLE_WIDTH = 200
 )
 @click.option("--repeats", type=click.IntRange(1), default=3, help="Timed fits of each. [3]")
 @click.option("--only", default="", help="Only the cases whose name contains this.")
+@click.option("--target", default="", help="Only the qualities whose name contains this.")
+@click.option("--without", multiple=True, help="Leave out who has this name; may be repeated.")
 @click.option(
     "--budget",
     type=click.FloatRange(0, min_open=True),
@@ -67,6 +70,8 @@ def main(
     plot_file: Path | None,
     repeats: int,
     only: str,
+    target: str,
+    without: tuple[str, ...],
     budget: float,
     threads: int,
 ) -> None:
@@ -74,7 +79,7 @@ def main(
     try:
         if plot_file is not None:
             refuse_without_matplotlib()
-        chosen = load_suite(suite)
+        chosen = _narrowed(load_suite(suite), target, without)
         cases = _cases(chosen, only)
         report = Report(suite, chosen, Limits(repeats, budget, threads), _about(chosen))
         _run(report, cases, data, json_file)
@@ -114,6 +119,22 @@ def _held(contest: Contest, case: Case, shape: tuple[int, int]) -> CaseReport:
     except UnjudgeableError as error:
         return CaseReport(case.name, shape, [], contest.runs, str(error))
     return CaseReport(case.name, shape, contest.standings(), contest.runs)
+
+
+def _narrowed(suite: Suite, target: str, without: tuple[str, ...]) -> Suite:
+    """Return the suite with some of its targets and without some of its contestants."""
+    names = [contestant.name for contestant in suite.contestants]
+    for name in without:
+        if name not in names:
+            msg = f"--without {name!r} is no contestant; those are {', '.join(map(repr, names))}"
+            raise ParameterError(msg)
+    targets = [each for each in suite.targets if target in each.name]
+    if not targets:
+        there = ", ".join(repr(each.name) for each in suite.targets)
+        msg = f"--target {target!r} is in no quality's name; those are {there}"
+        raise ParameterError(msg)
+    staying = [each for each in suite.contestants if each.name not in without]
+    return replace(suite, targets=targets, contestants=staying)
 
 
 def _cases(suite: Suite, only: str) -> list[Case]:

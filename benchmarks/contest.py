@@ -24,6 +24,7 @@ from benchmarks.worker import Outcome, Worker
 
 __all__ = [
     "Case",
+    "Conclusion",
     "Contest",
     "Contestant",
     "Judge",
@@ -113,6 +114,16 @@ Measure = Callable[[Contestant, float], Outcome]
 Judge = Callable[[Mapping[str, NDArray[np.float64]]], Verdict]
 
 
+class Conclusion(Protocol):
+    """What can only be said when all have run, such as who was fast among those as good as the best."""
+
+    def table(self) -> Any:
+        """Return it for people, as rich prints it."""
+
+    def as_document(self) -> Mapping[str, Any]:
+        """Return it for JSON."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """What ``python -m benchmarks NAME`` runs.
@@ -127,6 +138,8 @@ class Suite:
         Makes the judge of a case; may run reference fits through the Measure it is given.
     remark : str
         What a reader must know of all figures.
+    conclude : callable or None
+        Draws a conclusion from the report, once its cases are in.
     """
 
     title: str
@@ -135,6 +148,7 @@ class Suite:
     targets: Sequence[Target]
     referee: Callable[[Any, Dataset, Measure], Judge]
     remark: str = ""
+    conclude: Callable[[Any], Conclusion] | None = None
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,8 @@ class Report:
             "geometric_mean_ratio": {t: self.mean_ratio(t) for t in targets},
             "cases": cases,
         }
+        if self.suite.conclude is not None:
+            document["conclusion"] = self.suite.conclude(self).as_document()
         cleaned: dict[str, Any] = _without_nan(document)
         return cleaned
 
@@ -115,6 +117,8 @@ class Report:
         """Print a table for each target, and below them all that a figure alone would hide."""
         for target in self.suite.targets:
             console.print(self._table(target.name))
+        if self.suite.conclude is not None:
+            console.print(self.suite.conclude(self).table())
         for note in self._notes():
             console.print(note, style="dim", soft_wrap=True, highlight=False)
 

@@ -18,6 +18,8 @@ void bind_random(nanobind::module_& module);   // random numbers of a seed and a
 void bind_resample(nanobind::module_& module);  // bootstrap resamples as counts
 void bind_stop(nanobind::module_& module);     // StopToken
 void bind_text(nanobind::module_& module);     // parse_libsvm
+void bind_tree(nanobind::module_& module);     // CodeTable, TreeTask, TreeRouter
+void bind_forest(nanobind::module_& module);   // ForestTrees, OutOfBag
 void bind_machine(nanobind::module_& module);  // instruction sets, cores
 
 }  // namespace hedgerow::bindings
@@ -42,5 +44,7 @@ NB_MODULE(_core, module) {
   bind_resample(module);
   bind_stop(module);
   bind_text(module);
+  bind_tree(module);
+  bind_forest(module);
   bind_machine(module);
 }

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contest import Case, Judge, Measure, Suite, Target, Verdict
-from benchmarks.datasets import Dataset
-from benchmarks.kernel_objectives import KernelTask
+from benchmarks.datasets import Dataset, some_rows
 from benchmarks.suites.kernel import CASES, CONTESTANTS, REMARK
 
 __all__ = ["SUITE", "PredictTask", "Predictor", "with_test_rows"]
@@ -28,7 +27,7 @@ MANY, FEW = 50_000, 200
 class PredictTask:
     """To predict all test rows with this machine, at once or by one call a row."""
 
-    machine: KernelTask
+    machine: Any
     one_by_one: bool
 
 
@@ -38,12 +37,12 @@ def with_test_rows(
     """Return a data set with so many test rows: some, or all again and again."""
     data = load(folder)
     picked = np.arange(n_rows) % len(data.y_test)
-    return Dataset(data.X, data.y, data.X_test[picked], data.y_test[picked])
+    return Dataset(data.X, data.y, some_rows(data.X_test, picked), data.y_test[picked])
 
 
 @dataclass
 class Predictor:
-    """A kernel machine that is fitted when its process gets the data."""
+    """Somebody's machine, which is fitted when its process gets the data."""
 
     fitter: Any
     _fitted: Any = field(default=None, init=False, repr=False)

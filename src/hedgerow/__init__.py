@@ -1,7 +1,7 @@
 """Support vector machines and ensembles that end with a proof.
 
 Every public name can be imported from here; each is loaded when it is first used, and so are the
-modules ``kernels``, ``testing`` and ``theory``::
+modules ``kernels``, ``testing``, ``theory`` and ``tree``::
 
     from hedgerow import LinearSVC
     model = LinearSVC(C=1.0).fit(X, y)
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from hedgerow import kernels, testing, theory
+    from hedgerow import kernels, testing, theory, tree
     from hedgerow._engine import engine
     from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
     from hedgerow.calibration import CalibratedModel, calibrate
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ScaleWarning,
         StoppedError,
         UnavailableError,
+        UnseenCategoryWarning,
     )
     from hedgerow.evaluation import (
         Comparison,
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from hedgerow.solvers import Settings, Solution, solve
     from hedgerow.svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
     from hedgerow.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
+    from hedgerow.tree import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor, Tree
 
 _HOMES = {
     "_engine": ["engine"],
@@ -120,6 +122,7 @@ _HOMES = {
         "ScaleWarning",
         "StoppedError",
         "UnavailableError",
+        "UnseenCategoryWarning",
     ],
     "evaluation": [
         "Comparison",
@@ -178,8 +181,9 @@ _HOMES = {
     "solvers": ["Settings", "Solution", "solve"],
     "svm": ["SVC", "SVDD", "SVR", "NuSVC", "NuSVR", "OneClassSVM"],
     "thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
+    "tree": ["DecisionStump", "DecisionTreeClassifier", "DecisionTreeRegressor", "Tree"],
 }
-_MODULES = ("kernels", "testing", "theory")
+_MODULES = ("kernels", "testing", "theory", "tree")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - strings all, taken from above

@@ -7,6 +7,7 @@ order, CSC, a dataframe's columns) or not float32 or float64.
 from __future__ import annotations
 
 import copyreg
+from math import isnan
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -18,14 +19,17 @@ from hedgerow import _core
 from hedgerow.errors import DataError, DataTypeError
 
 __all__ = [
+    "FLOATS",
     "RESHAPE",
     "Rows",
     "array_of",
     "by_use",
     "check_columns",
+    "column_names",
     "columns_of",
     "compact",
     "dense",
+    "is_missing",
     "matrix_of",
     "n_values",
     "read_rows",
@@ -47,6 +51,11 @@ MANY_COLUMNS = 4096
 """From so many on, planes of several classes do not fit into the cache."""
 MOST_COPIED = 2**27
 """Stored values up to which rows are copied for speed alone: less than 2 GB."""
+
+_MISSING_TYPES = frozenset({"NAType", "NaTType", "NoneType"})
+
+_PIECE = 2**20
+"""Values that are looked at together, so that what is said of them takes little room."""
 
 RESHAPE = (
     "Reshape your data with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
@@ -133,7 +142,7 @@ def _sparse_rows(X: Any) -> Any:
 
 def _frame_rows(X: Any) -> tuple[NDArray[Any], list[str] | None]:
     frame = nw.from_native(X, eager_only=True)
-    names = _column_names(frame)
+    names = column_names(frame)
     for column, dtype in frame.schema.items():
         if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
             msg = (
@@ -150,7 +159,7 @@ def _frame_rows(X: Any) -> tuple[NDArray[Any], list[str] | None]:
     return rows, names
 
 
-def _column_names(frame: Any) -> list[str] | None:
+def column_names(frame: Any) -> list[str] | None:
     """Return the frame's column names if they are names, None if they are numbers."""
     columns = list(frame.columns)
     texts = sum(isinstance(column, str) for column in columns)
@@ -165,8 +174,10 @@ def dense(rows: Rows) -> NDArray[Any]:
     return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
 
-def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
-    """Return the core's view of the rows, after a check that every value is finite."""
+def matrix_of(
+    rows: Rows, names: list[str] | None = None, *, may_miss: bool = False
+) -> _core.Matrix:
+    """Return the core's view of the rows, after a check that values are finite, or may be NaN."""
     if sp.issparse(rows):
         indices, indptr = rows.indices, rows.indptr
         if indices.dtype != indptr.dtype:
@@ -179,9 +190,20 @@ def matrix_of(rows: Rows, names: list[str] | None = None) -> _core.Matrix:
     else:
         matrix = _core.Matrix.dense(rows)
     position = _core.first_nonfinite(matrix)
+    if may_miss and position >= 0:
+        position = _first_infinite(matrix.parts[0].ravel(), position)
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def _first_infinite(values: NDArray[Any], start: int) -> int:
+    """Return the place of the first infinite value from a place on, or -1; a piece at a time."""
+    for begin in range(start, len(values), _PIECE):
+        found = np.flatnonzero(np.isinf(values[begin : begin + _PIECE]))
+        if len(found):
+            return begin + int(found[0])
+    return -1
 
 
 def compact(matrix: _core.Matrix, n_threads: int, most: float | None = None) -> _core.Matrix:
@@ -306,6 +328,11 @@ def _how_columns_differ(model: str, seen: list[str], names: list[str]) -> str:
     if new:
         return f"X has columns {some(new)} that {model} was not fitted on; drop them"
     return f"X has the columns {model} was fitted on in another order; use X[list(model.feature_names_in_)]"
+
+
+def is_missing(cell: Any) -> bool:
+    """Say whether a value is None, NaN, or a dataframe library's sign for a missing value."""
+    return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and isnan(cell))
 
 
 def some(names: list[Any], limit: int = 5) -> str:

@@ -234,8 +234,10 @@ def check_fitted(estimator: BaseEstimator) -> None:
         raise NotFittedError(msg) from None
 
 
-def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the sorted classes and the class number of every row."""
+def check_labels(
+    y: Any, n_rows: int, *, instead: str = "a regressor"
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the sorted classes and the class number of every row; values are sent elsewhere."""
     try:
         labels = column_or_1d(_as_array(y), warn=True)
         _refuse_missing_labels(labels)
@@ -249,7 +251,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
         raise DataError(msg)
     if kind not in ("binary", "multiclass"):
-        msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use a regressor"
+        msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use {instead}"
         raise DataError(msg)
     return encode_labels(labels)
 

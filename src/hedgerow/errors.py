@@ -27,6 +27,7 @@ __all__ = [
     "ScaleWarning",
     "StoppedError",
     "UnavailableError",
+    "UnseenCategoryWarning",
     "warn_user",
 ]
 
@@ -114,6 +115,10 @@ class EdgeOfGridWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """Features differ so much in scale that a kernel hardly sees some of them."""
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows have a category that was not there in fit; trees take it for a missing value."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

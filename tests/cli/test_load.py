@@ -15,6 +15,7 @@ from hedgerow import (
     SVDD,
     SVR,
     AveragedPerceptron,
+    DecisionTreeRegressor,
     KernelPerceptron,
     LinearOneClassSVM,
     LinearSVC,
@@ -224,7 +225,10 @@ def test_files_without_a_fitted_classifier_are_refused_by_name(
     assert "a LinearSVC that is not fitted" in hedgerow(verb, tmp_path / "u.hedge", numbers).err
 
 
-@pytest.mark.parametrize("kind", [LinearSVR, LinearOneClassSVM, SVR, NuSVR, OneClassSVM, SVDD])
+@pytest.mark.parametrize(
+    "kind",
+    [LinearSVR, LinearOneClassSVM, SVR, NuSVR, OneClassSVM, SVDD, DecisionTreeRegressor],
+)
 def test_what_is_no_classifier_is_not_evaluated_nor_trained_on_labels(
     hedgerow, numbers: Path, tmp_path: Path, kind: type
 ) -> None:

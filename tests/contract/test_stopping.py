@@ -18,6 +18,7 @@ import hedgerow
 from hedgerow.testing import check_interrupt, check_max_time
 
 WITHOUT_A_LOOP = {
+    "DecisionStump": "makes one split; DecisionTreeClassifier is interrupted while it encodes too",
     "ScoreCalibrator": "takes some Newton steps on a column of scores",
     "TableEncoder": "reads each column once; TableClassifier is interrupted while it does",
 }
@@ -35,8 +36,8 @@ ENDLESS = {
 }
 """Values of parameters, by their names, that make a fit go on for ever."""
 
-LONGEST = {"SVDD": {"C": 1.0}}
-"""The same for classes of which one of these values would be refused."""
+LONGEST = {"SVDD": {"C": 1.0}, "DecisionTreeRegressor": {"criterion": "absolute_error"}}
+"""The same for classes of which one of these values would be refused, or another takes longer."""
 
 
 def estimators():
@@ -62,11 +63,15 @@ COPIES = {"OneClassSVM": 12, "SVDD": 12}
 """How often each row is there for a machine that would else stall, at rounding, before it is stopped."""
 
 
+SHAPES = {"DecisionTreeClassifier": (25_000, 100), "DecisionTreeRegressor": (25_000, 100)}
+"""Different rows, and columns, for what ends at last: so many that it takes seconds."""
+
+
 def noise(n_classes, kind, cls=None):
     """Return rows with random labels, each row twice: no kernel and no tree can learn them all."""
-    random = np.random.default_rng(0)
-    copies = COPIES.get(getattr(cls, "__name__", ""), 2)
-    X = np.tile(random.standard_normal((1500, 20)), (copies, 1))
+    random, name = np.random.default_rng(0), getattr(cls, "__name__", "")
+    X = random.standard_normal(SHAPES.get(name, (1500, 20)))
+    X = np.tile(X, (COPIES.get(name, 2), 1))
     y = random.integers(n_classes, size=len(X))
     return (X if kind == "dense" else sp.csr_array(np.where(X > 0.5, X, 0.0))), y
 
@@ -129,3 +134,12 @@ def test_probabilities_are_learnt_within_the_time_limit_and_after_ctrl_c(n_class
     machine = endless(hedgerow.LinearSVC).set_params(calibrate="sigmoid")
     check_interrupt(machine, *noise(n_classes, "dense"), after=0.4)
     check_max_time(machine, *noise(n_classes, "dense"), seconds=1.5)
+
+
+def test_a_tree_that_is_stopped_while_its_table_is_encoded_is_one_leaf():
+    X, y = noise(2, "dense", hedgerow.DecisionTreeClassifier)
+    model = hedgerow.DecisionTreeClassifier(max_time=1e-3, monotonic_cst=[1] * X.shape[1])
+    model.fit(X, y)
+    assert (model.status_, model.tree_.node_count) == ("time_limit", 1)
+    assert model.n_features_in_ == X.shape[1]
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0], np.bincount(y) / len(y))

@@ -33,6 +33,8 @@ NEW_POINTS = [[0.5, 0.5], [2.5, 1.5], [5.5, 4.0], [3.0, -1.0]]
 TABLE = {"size": [1.0, 2.0, None, 9.0, 7.5], "colour": ["red", None, "blau", "grün", "red"]}
 KINDS = ["small", "small", "large", "large", "large"]
 NEW_TABLE = {"size": [0.0, None, 8.0], "colour": ["red", "grün", "violet"]}
+TONES = ["warm", "cold", "cold", "cold", "warm"]
+KNOWN_TABLE = {"size": [0.0, None, 8.0, 2.5], "colour": ["red", "grün", None, "blau"]}
 
 
 def on_points(model: Any, y: list[Any]) -> tuple[Any, Any]:
@@ -43,6 +45,16 @@ def on_points(model: Any, y: list[Any]) -> tuple[Any, Any]:
 def on_table(model: Any) -> tuple[Any, Any]:
     """Return the model fitted on the table, and another table to ask it about."""
     return model.fit(TABLE, KINDS), NEW_TABLE
+
+
+def on_categories(model: Any, y: list[Any]) -> tuple[Any, Any]:
+    """Return the tree fitted on the table, and another table of the same colours to ask it about."""
+    return model.fit(TABLE, y), KNOWN_TABLE
+
+
+def pruned(model: Any, inputs: Any) -> tuple[Any, Any]:
+    """Return a fitted tree with few of its leaves, and what to ask it about."""
+    return model.prune("cost_complexity", alpha=1.0), inputs
 
 
 def on_scores(calibrator: Any) -> tuple[Any, Any]:
@@ -96,6 +108,17 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "NuSVR": lambda: on_points(hedgerow.NuSVR(kernel="linear", nu=0.4), VALUES),
     "OneClassSVM": lambda: on_points(hedgerow.OneClassSVM(nu=0.3, gamma=0.1), VALUES),
     "SVDD": lambda: on_points(hedgerow.SVDD(nu=0.3), VALUES),
+    "DecisionTreeClassifier": lambda: on_points(hedgerow.DecisionTreeClassifier(), THREE),
+    "DecisionTreeClassifier-categories": lambda: on_categories(
+        hedgerow.DecisionTreeClassifier(criterion="entropy", categorical_features=["colour"]), TONES
+    ),
+    "DecisionTreeRegressor": lambda: on_points(
+        hedgerow.DecisionTreeRegressor(max_leaf_nodes=4), VALUES
+    ),
+    "DecisionTreeRegressor-pruned": lambda: pruned(
+        *on_points(hedgerow.DecisionTreeRegressor(), VALUES)
+    ),
+    "DecisionStump": lambda: on_points(hedgerow.DecisionStump(class_weight="balanced"), TWO),
     "TableEncoder": lambda: on_table(hedgerow.TableEncoder()),
     "TableClassifier": lambda: on_table(hedgerow.TableClassifier(hedgerow.LinearSVC(C=2.0))),
     "TableClassifier-foreign": lambda: on_table(hedgerow.TableClassifier(LogisticRegression())),

@@ -2,12 +2,14 @@
 
 A test module of the installed scikit-learn is executed a second time, as a copy, while our classes
 stand under the names of scikit-learn's; the copy keeps them. The tests that use one of the names, by
-themselves or through a helper of their module, are handed over; scikit-learn itself is left as it was.
+themselves, through a helper or through a table of their module, are handed over; scikit-learn itself is
+left as it was.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import inspect
 import re
@@ -42,6 +44,12 @@ class Difference:
         return all(np.array_equal(arguments[name], value) for name, value in self.where.items())
 
 
+class _Namespace(SimpleNamespace):
+    """A module of the copy's own; like a module it can be looked for in a set."""
+
+    __hash__ = object.__hash__
+
+
 def path_of(name: str) -> Path:
     """Where the installed scikit-learn has, or should have, a test module."""
     return Path(sklearn.__file__).parent.joinpath(*name.split(".")).with_suffix(".py")
@@ -52,12 +60,15 @@ def borrow(name: str, classes: Mapping[str, Callable[..., Any]]) -> dict[str, Te
     path = path_of(name)
     if not path.exists():
         return {}  # test_scikit_learn_is_installed_with_its_tests says so
+    # What the module imports must be there already, or it would be made of our classes.
+    importlib.import_module(f"sklearn.{name}")
     spec = importlib.util.spec_from_file_location(f"borrowed_{path.stem}", path)
     copy = importlib.util.module_from_spec(spec)
     with _in_place(classes):
         spec.loader.exec_module(copy)
     _keep_in(copy, classes)
-    users = _users(copy, {dotted.rpartition(".")[2] for dotted in classes})
+    names = {dotted.rpartition(".")[2] for dotted in classes}
+    users = _users(copy, names | _holders(copy, list(classes.values())))
     tests = {name: vars(copy)[name] for name in users if name.startswith("test_")}
     for test in tests.values():
         test.pytestmark = [_listed(mark) for mark in getattr(test, "pytestmark", [])]
@@ -94,9 +105,9 @@ def _keep_in(copy: ModuleType, classes: Mapping[str, type]) -> None:
         module, _, name = dotted.rpartition(".")
         for own, value in list(vars(copy).items()):
             if isinstance(value, ModuleType) and value.__name__ == module:
-                setattr(copy, own, SimpleNamespace(**vars(value)))
+                setattr(copy, own, _Namespace(**vars(value)))
         for value in vars(copy).values():
-            if isinstance(value, SimpleNamespace) and value.__name__ == module:
+            if isinstance(value, _Namespace) and value.__name__ == module:
                 setattr(value, name, cls)
 
 
@@ -106,6 +117,19 @@ def _listed(mark: pytest.Mark) -> pytest.Mark:
         return mark
     names, values = mark.args
     return pytest.mark.parametrize(names, list(values), **mark.kwargs).mark
+
+
+def _holders(copy: ModuleType, classes: list[Any]) -> set[str]:
+    """Return the module's own tables of classes, and of their names, in which one of ours is."""
+    ours = [*classes, *(cls.__name__ for cls in classes if isinstance(cls, type))]
+
+    def holds(value: Any) -> bool:
+        members = list(value.values()) if isinstance(value, dict) else value
+        return isinstance(members, list | tuple) and any(
+            isinstance(member, str | type) and member in ours for member in members
+        )
+
+    return {name for name, value in vars(copy).items() if holds(value)}
 
 
 def _users(copy: ModuleType, names: set[str]) -> list[str]:

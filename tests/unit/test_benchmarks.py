@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.__main__ import _narrowed
 from benchmarks.contest import Limits, Standing, Suite, Target, is_missing
 from benchmarks.datasets import Dataset, from_folder, two_clouds
 from benchmarks.objectives import LinearTask, dual, judge_against
@@ -28,7 +29,7 @@ from benchmarks.report import CaseReport, Report
 from benchmarks.suites import SUITES, load_suite
 from benchmarks.timing import Timing, geometric_mean
 from benchmarks.worker import FellBackError
-from hedgerow.errors import FileAccessError
+from hedgerow.errors import FileAccessError, ParameterError
 from tests.unit.benchmark_data import DATA, INTERCEPTS, LOSSES, C, best, three_classes
 
 ROOT = Path(__file__).parents[2]
@@ -282,6 +283,30 @@ def test_a_wrong_case_or_a_missing_folder_is_one_sentence():
     assert missing.returncode != 0
     assert "Traceback" not in missing.stderr
     assert "HEDGEROW_DATA" in missing.stderr
+
+
+def test_a_suite_is_narrowed_to_some_qualities_and_without_some_contestants():
+    whole = load_suite("linear")
+    names = [contestant.name for contestant in whole.contestants]
+    few = _narrowed(whole, "1e-3", (names[1], names[2]))
+    assert [target.name for target in few.targets] == ["gap 1e-3"]
+    assert [contestant.name for contestant in few.contestants] == [names[0], *names[3:]]
+    assert few.cases is whole.cases
+    same = _narrowed(whole, "", ())
+    assert (tuple(same.targets), tuple(same.contestants)) == (
+        tuple(whole.targets),
+        tuple(whole.contestants),
+    )
+
+
+def test_a_quality_or_a_contestant_that_is_not_there_is_named_with_those_that_are():
+    whole = load_suite("linear")
+    with pytest.raises(
+        ParameterError, match="'1e-9' is in no quality's name; those are 'gap 1e-3'"
+    ):
+        _narrowed(whole, "1e-9", ())
+    with pytest.raises(ParameterError, match="'nobody' is no contestant; those are 'hedgerow'"):
+        _narrowed(whole, "", ("nobody",))
 
 
 @pytest.mark.parametrize("name", SUITES)

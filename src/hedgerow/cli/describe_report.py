@@ -70,6 +70,10 @@ def _settings_words(summary: ModelSummary) -> Iterator[str]:
 
 def _class_words(summary: ModelSummary) -> Iterator[str]:
     classes = summary.classes or []
+    if classes and isinstance(classes[0], list):
+        numbers = _listed([str(len(labels)) for labels in classes])
+        yield f"Predicts {count(len(classes), 'output')} of so many classes: {numbers}."
+        return
     shown = _listed([str(label) for label in classes])
     target = f" {summary.target!r}," if isinstance(summary.target, str) else ""
     yield f"Predicts{target} one of {count(len(classes), 'class')}: {shown}."
@@ -87,9 +91,11 @@ def _input_words(inputs: Inputs) -> Iterator[str]:
     if n_numbers:
         listed = f": {_listed(numbers)}" if numbers else ", in the order of training"
         yield f"{count(n_numbers, 'column')} of numbers, {how}{gaps}{listed}."
-    if texts:
+    if texts and inputs.is_encoded:
         yield f"{count(len(texts), 'column')} of text, a 0 or 1 for each value: {_listed(texts)}."
         yield f"Together {count(inputs.n_encoded or 0, 'encoded column')}."
+    elif texts:
+        yield f"{count(len(texts), 'column')} of categories, taken as they are: {_listed(texts)}."
 
 
 def _listed(names: Sequence[str]) -> str:

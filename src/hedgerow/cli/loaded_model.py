@@ -1,7 +1,7 @@
 """A model from a file, asked about tables: of any class, whether it was made for tables or not.
 
-A :class:`TableClassifier` encodes a table by itself. Every other model takes numbers: columns go to it
-by name if it was fitted on names, else in their order.
+A :class:`TableClassifier` encodes a table by itself, and trees take categories as they are. Every other
+model takes numbers. Columns go to a model by name if it was fitted on names, else in their order.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ class LoadedModel:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The labels that a classifier can give."""
-        return getattr(self.estimator, "classes_", None)
+        """The labels that a classifier of one output can give."""
+        classes = getattr(self.estimator, "classes_", None)
+        return classes if isinstance(classes, np.ndarray) else None
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -157,6 +158,45 @@ class _LoadedTableClassifier(LoadedModel):
         return [name for name, text in zip(self.feature_names or (), is_text, strict=False) if text]
 
 
+@dataclass(frozen=True)
+class _LoadedTree(LoadedModel):
+    """A fitted tree, or several, that takes columns of categories beside those of numbers."""
+
+    def inputs(self, columns: Columns) -> Any:
+        """Return the columns by name; an array if all are numbers."""
+        columns = self._matched(columns)
+        if not columns.is_text.any():
+            return columns.numbers
+        return {columns.label(j): self._cells(columns, j) for j in range(columns.shape[1])}
+
+    def _cells(self, columns: Columns, j: int) -> NDArray[Any]:
+        """Return a column; truth values, which a file has as text, as what they are."""
+        cells, known = columns.values(j), self._categories[j : j + 1]
+        if not columns.is_text[j] or not known or known[0].dtype != np.bool_:
+            return cells
+        truths = [_TRUTHS.get(str(cell).casefold(), cell) for cell in cells]
+        return np.array(truths, dtype=object)
+
+    @property
+    def _categories(self) -> tuple[NDArray[Any], ...]:
+        categories: tuple[NDArray[Any], ...] = self.estimator.categories_
+        return categories
+
+    def _text_columns(self) -> list[str]:
+        is_text = [values.dtype == object for values in self._categories]
+        return [name for name, text in zip(self.feature_names or (), is_text, strict=False) if text]
+
+    def _matched(self, columns: Columns) -> Columns:
+        """Return the columns the model was fitted on, of whatever kind; the model looks at that."""
+        names = self.feature_names
+        if names is None or columns.names is None:
+            return columns
+        is_text = dict(zip(columns.names, columns.is_text.tolist(), strict=True))
+        kinds = np.array([is_text.get(name, False) for name in names], dtype=np.bool_)
+        return match_columns(columns, names, kinds)
+
+
+_TRUTHS = {"true": True, "false": False}
 _ANSWERS = ("predict", "decision_function", "predict_proba")
 
 
@@ -187,8 +227,10 @@ def load_model(path: str) -> LoadedModel:
     if not is_fitted(estimator):
         msg = f"{path} holds a {kind} that is not fitted; fit it before you save it"
         raise ParameterError(msg)
-    made_for_tables = isinstance(estimator, TableClassifier)
-    return (_LoadedTableClassifier if made_for_tables else LoadedModel)(path, estimator)
+    if isinstance(estimator, TableClassifier):
+        return _LoadedTableClassifier(path, estimator)
+    takes_categories = hasattr(estimator, "category_columns_")
+    return (_LoadedTree if takes_categories else LoadedModel)(path, estimator)
 
 
 def load_classifier(path: str) -> LoadedModel:

@@ -75,10 +75,10 @@ class Weights:
 
 @dataclass(frozen=True)
 class InputColumn:
-    """A column that a model takes: numbers, or text with the values seen in training."""
+    """A column that a model takes: numbers, or text or categories with the values seen in training."""
 
     name: str
-    values: list[str] | None = None
+    values: list[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -157,12 +157,19 @@ def summarize(model: Any, n_weights: int) -> ModelSummary:
         parameters={type(part).__name__: _changed(part) for part in _parts(model)},
         inputs=_inputs(model) if fitted else None,
         target=getattr(model, "target_", None),
-        classes=None if classes is None else classes.tolist(),
+        classes=_listed_classes(classes),
         figures=_figures(learner),
         training=tuple(training_words(learner)),
         weights=_weights(model, learner, n_weights) if hasattr(learner, "coef_") else None,
         certificate=getattr(learner, "certificate_", None),
     )
+
+
+def _listed_classes(classes: Any) -> list[Any] | None:
+    """Return the labels; of several outputs a list of each one's."""
+    if isinstance(classes, list):
+        return [labels.tolist() for labels in classes]
+    return None if classes is None else list(classes.tolist())
 
 
 # -------------------------------------------------------------------------------------- parameters
@@ -190,6 +197,8 @@ def _inputs(model: Any) -> Inputs:
     """Return the columns that a fitted model takes."""
     encoder = getattr(model, "encoder_", model)
     names = getattr(model, "feature_names_in_", None)
+    if hasattr(model, "category_columns_"):
+        return _tree_inputs(model, names)
     if not hasattr(encoder, "is_text_"):
         listed = None if names is None else tuple(InputColumn(str(name)) for name in names)
         scaling = model.scale if hasattr(model, "scaling_") else None
@@ -206,6 +215,19 @@ def _inputs(model: Any) -> Inputs:
         scaling=encoder.scaling_,
         n_encoded=len(encoder.fill_) + sum(map(len, encoder.categories_)),
     )
+
+
+def _tree_inputs(model: Any, names: Any) -> Inputs:
+    """Return the columns that a tree takes: numbers, and categories as they are."""
+    found = model.category_columns_
+    if names is None and not len(found.columns):
+        return Inputs(model.n_features_in_, None)
+    labels = names if names is not None else [f"x{j}" for j in range(model.n_features_in_)]
+    columns = [
+        InputColumn(str(label), values.tolist() if j in found else None)
+        for j, (label, values) in enumerate(zip(labels, found.by_feature, strict=True))
+    ]
+    return Inputs(model.n_features_in_, tuple(columns))
 
 
 # ---------------------------------------------------------------------------------------- training
@@ -265,6 +287,12 @@ def _radius_words(learner: Any) -> str:
     return f"The ball has the radius {short(learner.radius_)}."
 
 
+def _tree_words(learner: Any) -> str:
+    tree = learner.tree_
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves:,} leaves"
+    return f"A tree of {leaves} and depth {tree.max_depth}; status {learner.status_!r}."
+
+
 def _tube_words(learner: Any) -> str:
     return f"The tube reaches {short(learner.epsilon_)} to either side."
 
@@ -288,6 +316,7 @@ _TRAINING: dict[str, Callable[[Any], str]] = {
     "survivals_": _votes_words,
     "radius_": _radius_words,
     "epsilon_": _tube_words,
+    "tree_": _tree_words,
 }
 """What a fitted attribute has to tell."""
 

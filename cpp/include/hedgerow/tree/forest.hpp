@@ -1,0 +1,108 @@
+// Many trees, packed for prediction; and what rows out of the bag were predicted.
+//
+// Nodes of a tree lie level by level, siblings side by side: a node knows its left child, the right one
+// is next to it. A leaf of one class costs no more than its node; other leaves have a line of values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "hedgerow/data/rows.hpp"
+#include "hedgerow/tree/tree.hpp"
+
+namespace hedgerow {
+
+/// T is the type of the numbers that were learnt from: thresholds need no more digits.
+template <class T>
+struct PackedNode {
+  T threshold;           ///< of an inner node; of a split by categories, bits: where its words begin
+  std::uint32_t asks;    ///< feature, and the flags below; of a leaf of one class, the class
+  std::int32_t next;     ///< the left child, from the tree's first node; of a leaf, see below
+};
+
+constexpr std::uint32_t kMissingLeft = 1u << 31;
+constexpr std::uint32_t kByCategories = 1u << 30;
+constexpr std::uint32_t kFeatureBits = kByCategories - 1;
+constexpr std::int32_t kOneClass = -1;  ///< next of a leaf of one class; of others it is -2 - line
+
+struct ForestShape {
+  std::int64_t n_outputs = 1;
+  std::int64_t width = 1;      ///< the most classes of an output, 1 for numbers
+  bool has_classes = false;
+  std::vector<std::int64_t> n_categories;  ///< of each feature
+};
+
+class Forest {
+ public:
+  Forest(ForestShape shape, bool single_precision);
+
+  void add(const FlatTree& tree);
+
+  const ForestShape& shape() const { return shape_; }
+  std::int64_t n_trees() const { return static_cast<std::int64_t>(begins_.size()) - 1; }
+  std::int64_t n_nodes() const { return begins_.back(); }
+  std::int64_t n_bytes() const;
+  bool is_single() const { return std::holds_alternative<Nodes<float>>(nodes_); }
+
+  /// Adds up the values of the leaves of each row in trees [begin, end), tree after tree.
+  template <class T>
+  void sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> sums,
+            int n_threads) const;
+
+  /// The number of the leaf of each row in each tree: its place among the tree's packed nodes.
+  template <class T>
+  void leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, int n_threads) const;
+
+  /// What is stored of the trees; everything else follows from it.
+  struct Parts {
+    std::vector<std::int64_t> begins;          ///< of each tree's nodes, and the end of the last one's
+    std::vector<std::uint8_t> is_leaf;         ///< of each node
+    std::vector<std::uint32_t> asks;           ///< of inner nodes; of leaves of one class, the class
+    std::vector<double> threshold;             ///< of each inner node; for categories, where words begin
+    std::vector<std::uint8_t> has_line;        ///< of each leaf: whether it has a line of values
+    std::vector<double> lines;                 ///< n_outputs x width values a line
+    bool lines_are_counts = false;             ///< whether lines are to be divided by the leaf's weight
+    std::vector<std::uint64_t> words;
+    std::vector<double> leaf_weight;           ///< of each leaf
+  };
+  Parts parts() const;
+
+  /// A tree as flat arrays again. Values of inner nodes are those of the leaves below them, by weight;
+  /// impurities, and numbers of rows and candidates, are not kept, and 0.
+  FlatTree tree(std::int64_t number) const;
+
+  /// std::invalid_argument if the parts belong to no forest of that shape.
+  static Forest of_parts(ForestShape shape, bool single_precision, const Parts& parts);
+
+ private:
+  template <class T>
+  using Nodes = std::vector<PackedNode<T>>;
+
+  template <class T>
+  void add_nodes(const FlatTree& tree, Nodes<T>& nodes);
+  std::int32_t add_line(std::span<const double> values);
+  template <class Node, class T>
+  std::int32_t step(const Node& node, T value) const;
+  template <class Node, class T>
+  void walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
+            std::int32_t* leaves) const;
+  std::int64_t line_width() const { return shape_.n_outputs * shape_.width; }
+  template <class Node>
+  std::vector<double> values_of(const Node& leaf) const;
+  std::vector<double> weight_of_lines() const;
+
+  ForestShape shape_;
+  std::variant<Nodes<float>, Nodes<double>> nodes_;
+  std::vector<std::int64_t> begins_{0};
+  std::vector<double> lines_;
+  std::vector<std::uint64_t> words_;
+  std::vector<double> leaf_weight_;  ///< in the order of the leaves among the nodes
+};
+
+/// Adds, for rows that a tree's sample lacks, the values of their leaves to sums, and counts the trees.
+void add_out_of_bag(const FlatTree& tree, std::span<const std::uint32_t> counts,
+                    std::span<double> sums, std::span<std::int32_t> n_trees);
+
+}  // namespace hedgerow

@@ -1,0 +1,349 @@
+// Counts of classes on both sides of a cut, and what a cut is worth by them.
+//
+// The worth of a cut is W_left V(left) + W_right V(right), V being what is not impure: sum p^2 for
+// Gini, -entropy, max p. It grows as impurity shrinks; the worth of no cut at all is W V(node), and
+// the difference of the two over W is the decrease of impurity.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "hedgerow/tree/grower.hpp"
+#include "items.hpp"
+
+namespace hedgerow::tree {
+
+/// x log2 x, by a table for small whole numbers.
+class TimesLog {
+ public:
+  static double of(std::int64_t x) {
+    static const std::array<double, 4096> table = [] {
+      std::array<double, 4096> made{};
+      for (std::size_t i = 2; i < made.size(); ++i)
+        made[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
+      return made;
+    }();
+    if (x < 4096) return table[static_cast<std::size_t>(x)];
+    return static_cast<double>(x) * std::log2(static_cast<double>(x));
+  }
+  static double of(double x) { return x > 0 ? x * std::log2(x) : 0.0; }
+};
+
+/// One output. W is what weights are summed in: int64 where they are counts.
+template <class Item_, class W, ClassCriterion criterion>
+class ClassTally {
+ public:
+  using Item = Item_;
+  using Bin = std::conditional_t<std::is_same_v<W, double>, double, std::uint32_t>;
+  static constexpr bool kHasBins = true;
+  static constexpr bool kScoresGroups = true;
+
+  ClassTally(const ClassTargets& targets, std::span<const double> weights)
+      : y_(targets.y), weights_(weights), n_classes_(static_cast<std::size_t>(targets.n_classes[0])),
+        left_(n_classes_), total_(n_classes_) {}
+
+  Item make_item(std::uint32_t row, std::uint32_t count) const {
+    if constexpr (std::is_same_v<Item, ClassItem>)
+      return {row, static_cast<std::uint16_t>(y_[row]), static_cast<std::uint16_t>(count)};
+    else
+      return {weights_.empty() ? count : weights_[row] * count, row, count, y_[row]};
+  }
+
+  void set_node(std::span<const Item> items) {
+    std::ranges::fill(total_, W{0});
+    for (const Item& item : items) total_[static_cast<std::size_t>(item.y)] += item.weight();
+    weight_ = 0;
+    for (const W t : total_) weight_ += t;
+    n_present_ = static_cast<std::size_t>(
+        std::ranges::count_if(total_, [](W t) { return t > 0; }));
+    total_sum_ = sum_of(total_);
+  }
+
+  double weight() const { return static_cast<double>(weight_); }
+  bool is_pure() const { return n_present_ <= 1; }
+  double worth() const { return part(total_sum_, weight_, max_of_total()); }
+
+  double impurity() const {
+    if constexpr (criterion == ClassCriterion::entropy)
+      return std::max(0.0, -worth() / weight());
+    else
+      return is_pure() ? 0.0 : std::max(0.0, 1.0 - worth() / weight());
+  }
+
+  void write_value(double* value) const {
+    for (std::size_t k = 0; k < n_classes_; ++k)
+      value[k] = static_cast<double>(total_[k]) / weight();
+  }
+
+  // ------------------------------------------------------------------------------ a scan of cuts
+
+  template <class Sorted>
+  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
+    std::ranges::fill(left_, W{0});
+    left_weight_ = 0;
+    left_sum_ = 0;
+    right_sum_ = total_sum_;
+    for (const Item& item : left_already) move(item);
+  }
+
+  void move(const Item& item) { move(static_cast<std::size_t>(item.y), item.weight()); }
+
+  double cut_worth() const {
+    if constexpr (criterion == ClassCriterion::misclassification) {
+      W most_left = 0, most_right = 0;
+      for (std::size_t k = 0; k < n_classes_; ++k) {
+        most_left = std::max(most_left, left_[k]);
+        most_right = std::max(most_right, total_[k] - left_[k]);
+      }
+      return static_cast<double>(most_left + most_right);
+    } else {
+      return part(left_sum_, left_weight_, 0) + part(right_sum_, weight_ - left_weight_, 0);
+    }
+  }
+
+  double left_weight() const { return static_cast<double>(left_weight_); }
+  double right_weight() const { return static_cast<double>(weight_ - left_weight_); }
+
+  /// Of two classes, the share of the second: what monotonic constraints speak of.
+  double left_level() const {
+    return n_classes_ > 1 ? static_cast<double>(left_[1]) / left_weight() : 0.0;
+  }
+  double right_level() const {
+    return n_classes_ > 1 ? static_cast<double>(total_[1] - left_[1]) / right_weight() : 0.0;
+  }
+  double level(const double* value) const { return value[1]; }
+  void set_level(double* value, double level) const {
+    value[1] = level;
+    value[0] = 1.0 - level;
+  }
+
+  // ------------------------------------------------- bins: a count of rows, then one of each class
+
+  std::size_t bin_width() const { return n_classes_ + 1; }
+  void add_to_bin(Bin* bin, const Item& item) const {
+    bin[0] += static_cast<Bin>(item.count());
+    bin[1 + static_cast<std::size_t>(item.y)] += static_cast<Bin>(item.weight());
+  }
+  void move_bin(const Bin* bin) {
+    for (std::size_t k = 0; k < n_classes_; ++k)
+      if (bin[1 + k] != 0) move(k, static_cast<W>(bin[1 + k]));
+  }
+
+  // -------------------------------------------------- groups of rows, as weights of their classes
+
+  std::size_t group_width() const { return n_classes_; }
+  double group_weight(const double* group) const {
+    return std::accumulate(group, group + n_classes_, 0.0);
+  }
+  void add_to_group(double* group, const Item& item) const {
+    group[item.y] += static_cast<double>(item.weight());
+  }
+  /// Two classes are ordered by the share of one, which is optimal; more, by that of each in turn.
+  std::size_t n_orders() const { return n_classes_ == 2 ? 1 : n_classes_; }
+  bool order_is_optimal() const { return n_classes_ == 2 || n_present_ <= 2; }
+  double place(const double* group, std::size_t order) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < n_classes_; ++k) sum += group[k];
+    return group[n_classes_ == 2 ? 1 : order] / sum;
+  }
+  double worth_with_left(const double* left) const {
+    double worth = 0, left_weight = 0;
+    double left_sum = 0, right_sum = 0, most_left = 0, most_right = 0;
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      const double l = left[k], r = static_cast<double>(total_[k]) - left[k];
+      left_weight += l;
+      if constexpr (criterion == ClassCriterion::gini) {
+        left_sum += l * l;
+        right_sum += r * r;
+      } else if constexpr (criterion == ClassCriterion::entropy) {
+        left_sum += TimesLog::of(l);
+        right_sum += TimesLog::of(r);
+      } else {
+        most_left = std::max(most_left, l);
+        most_right = std::max(most_right, r);
+      }
+    }
+    const double right_weight = weight() - left_weight;
+    if constexpr (criterion == ClassCriterion::gini)
+      worth = left_sum / left_weight + right_sum / right_weight;
+    else if constexpr (criterion == ClassCriterion::entropy)
+      worth = left_sum - TimesLog::of(left_weight) + right_sum - TimesLog::of(right_weight);
+    else
+      worth = most_left + most_right;
+    return worth;
+  }
+
+ private:
+  using Sum = std::conditional_t<criterion == ClassCriterion::entropy, double, W>;
+
+  void move(std::size_t k, W w) {
+    const W l = left_[k];
+    if constexpr (criterion == ClassCriterion::gini) {
+      left_sum_ += w * (2 * l + w);
+      right_sum_ -= w * (2 * (total_[k] - l) - w);
+    } else if constexpr (criterion == ClassCriterion::entropy) {
+      const W r = total_[k] - l;
+      left_sum_ += TimesLog::of(l + w) - TimesLog::of(l);
+      right_sum_ += TimesLog::of(r - w) - TimesLog::of(r);
+    }
+    left_[k] = l + w;
+    left_weight_ += w;
+  }
+
+  static Sum sum_of(std::span<const W> counts) {
+    Sum sum = 0;
+    for (const W c : counts) {
+      if constexpr (criterion == ClassCriterion::gini) sum += c * c;
+      else if constexpr (criterion == ClassCriterion::entropy) sum += TimesLog::of(c);
+    }
+    return sum;
+  }
+
+  W max_of_total() const {
+    if constexpr (criterion == ClassCriterion::misclassification)
+      return *std::ranges::max_element(total_);
+    else
+      return 0;
+  }
+
+  static double part(Sum sum, W weight, W most) {
+    if constexpr (criterion == ClassCriterion::gini)
+      return static_cast<double>(sum) / static_cast<double>(weight);
+    else if constexpr (criterion == ClassCriterion::entropy)
+      return sum - TimesLog::of(weight);
+    else
+      return static_cast<double>(most);
+  }
+
+  std::span<const std::int32_t> y_;
+  std::span<const double> weights_;
+  std::size_t n_classes_;
+  std::vector<W> left_, total_;
+  W weight_ = 0, left_weight_ = 0;
+  Sum total_sum_ = 0, left_sum_ = 0, right_sum_ = 0;
+  std::size_t n_present_ = 0;
+};
+
+/// Several outputs: impurity is the mean of theirs. Counts of all classes of all outputs lie one
+/// after the other, max_classes places for each.
+template <ClassCriterion criterion>
+class SeveralClassTally {
+ public:
+  using Item = RowItem;
+  using Bin = double;
+  static constexpr bool kHasBins = false;
+  static constexpr bool kScoresGroups = true;
+
+  SeveralClassTally(const ClassTargets& targets, std::span<const double> weights)
+      : y_(targets.y), weights_(weights), n_outputs_(targets.n_classes.size()),
+        width_(static_cast<std::size_t>(std::ranges::max(targets.n_classes))),
+        left_(n_outputs_ * width_), total_(n_outputs_ * width_) {}
+
+  Item make_item(std::uint32_t row, std::uint32_t count) const {
+    return {weights_.empty() ? count : weights_[row] * count, row, count};
+  }
+
+  void set_node(std::span<const Item> items) {
+    std::ranges::fill(total_, 0.0);
+    weight_ = 0;
+    for (const Item& item : items) {
+      add_to_group(total_.data(), item);
+      weight_ += item.w;
+    }
+  }
+
+  double weight() const { return weight_; }
+  bool is_pure() const {
+    for (std::size_t o = 0; o < n_outputs_; ++o) {
+      const auto counts = std::span(total_).subspan(o * width_, width_);
+      if (std::ranges::count_if(counts, [](double c) { return c > 0; }) > 1) return false;
+    }
+    return true;
+  }
+  double worth() const { return sum_of_parts(total_.data(), nullptr, weight_); }
+  double impurity() const {
+    if (is_pure()) return 0.0;
+    const double mean = worth() / weight_;
+    return std::max(0.0, (criterion == ClassCriterion::entropy ? 0.0 : 1.0) - mean);
+  }
+  void write_value(double* value) const {
+    for (std::size_t k = 0; k < total_.size(); ++k) value[k] = total_[k] / weight_;
+  }
+
+  template <class Sorted>
+  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
+    std::ranges::fill(left_, 0.0);
+    left_weight_ = 0;
+    for (const Item& item : left_already) move(item);
+  }
+  void move(const Item& item) {
+    add_to_group(left_.data(), item);
+    left_weight_ += item.w;
+  }
+  double cut_worth() const { return worth_with_left(left_.data()); }
+  double left_weight() const { return left_weight_; }
+  double right_weight() const { return weight_ - left_weight_; }
+  double left_level() const { return 0; }
+  double right_level() const { return 0; }
+  double level(const double*) const { return 0; }
+  void set_level(double*, double) const {}
+
+  std::size_t bin_width() const { return 0; }
+  void add_to_bin(Bin*, const Item&) const {}
+  void move_bin(const Bin*) {}
+
+  std::size_t group_width() const { return total_.size(); }
+  double group_weight(const double* group) const {
+    return std::accumulate(group, group + width_, 0.0);
+  }
+  void add_to_group(double* group, const Item& item) const {
+    for (std::size_t o = 0; o < n_outputs_; ++o)
+      group[o * width_ + static_cast<std::size_t>(y_[item.row * n_outputs_ + o])] += item.w;
+  }
+  std::size_t n_orders() const { return total_.size(); }
+  bool order_is_optimal() const { return false; }
+  double place(const double* group, std::size_t order) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < width_; ++k) sum += group[order / width_ * width_ + k];
+    return group[order] / sum;
+  }
+  double worth_with_left(const double* left) const {
+    double left_weight = 0;
+    for (std::size_t k = 0; k < width_; ++k) left_weight += left[k];
+    return sum_of_parts(left, nullptr, left_weight) +
+           sum_of_parts(total_.data(), left, weight_ - left_weight);
+  }
+
+ private:
+  /// The mean over outputs of weight x V, of the counts less what is taken away.
+  double sum_of_parts(const double* counts, const double* less, double weight) const {
+    double sum = 0;
+    for (std::size_t o = 0; o < n_outputs_; ++o) {
+      double squares = 0, most = 0;
+      for (std::size_t k = o * width_; k < (o + 1) * width_; ++k) {
+        const double c = counts[k] - (less ? less[k] : 0.0);
+        if constexpr (criterion == ClassCriterion::entropy) squares += TimesLog::of(c);
+        else squares += c * c;
+        most = std::max(most, c);
+      }
+      if constexpr (criterion == ClassCriterion::gini) sum += squares / weight;
+      else if constexpr (criterion == ClassCriterion::entropy) sum += squares - TimesLog::of(weight);
+      else sum += most;
+    }
+    return sum / static_cast<double>(n_outputs_);
+  }
+
+  std::span<const std::int32_t> y_;
+  std::span<const double> weights_;
+  std::size_t n_outputs_, width_;
+  std::vector<double> left_, total_;
+  double weight_ = 0, left_weight_ = 0;
+};
+
+}  // namespace hedgerow::tree

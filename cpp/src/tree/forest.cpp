@@ -1,0 +1,405 @@
+#include "hedgerow/tree/forest.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "hedgerow/parallel.hpp"
+
+namespace hedgerow {
+namespace {
+
+/// Rows of one task, and rows that walk down a tree side by side: while one waits for its node, the
+/// others go on.
+constexpr std::int64_t kRowsAtATime = 512;
+constexpr std::int64_t kSideBySide = 8;
+
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// A threshold in fewer digits that parts the same numbers of type T: rounded down.
+template <class T>
+T narrowed(double threshold) {
+  const auto near = static_cast<T>(threshold);
+  return static_cast<double>(near) > threshold
+             ? std::nextafter(near, -std::numeric_limits<T>::infinity())
+             : near;
+}
+
+void require(bool is_fine, const char* what) {
+  if (!is_fine) throw std::invalid_argument(what);
+}
+
+/// The nodes of a tree level by level, siblings side by side.
+std::vector<std::int64_t> by_levels(const FlatTree& tree) {
+  std::vector<std::int64_t> order{0};
+  order.reserve(tree.feature.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto node = static_cast<std::size_t>(order[i]);
+    if (tree.left[node] == kNoChild) continue;
+    order.push_back(tree.left[node]);
+    order.push_back(tree.right[node]);
+  }
+  return order;
+}
+
+}  // namespace
+
+Forest::Forest(ForestShape shape, bool single_precision) : shape_(std::move(shape)) {
+  if (!single_precision) nodes_ = Nodes<double>();
+}
+
+std::int64_t Forest::n_bytes() const {
+  const std::size_t nodes = std::visit(
+      [](const auto& all) { return all.size() * sizeof(all[0]); }, nodes_);
+  return static_cast<std::int64_t>(nodes + 8 * (lines_.size() + words_.size() + begins_.size() +
+                                                leaf_weight_.size()));
+}
+
+std::int32_t Forest::add_line(std::span<const double> values) {
+  const std::size_t line = lines_.size() / values.size();
+  lines_.insert(lines_.end(), values.begin(), values.end());
+  return -2 - static_cast<std::int32_t>(line);
+}
+
+template <class T>
+void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
+  const auto width = static_cast<std::size_t>(line_width());
+  const std::uint64_t first_word = words_.size();
+  words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
+  std::int32_t next = 1;
+  for (const std::int64_t each : by_levels(tree)) {
+    const auto i = static_cast<std::size_t>(each);
+    if (tree.left[i] != kNoChild) {
+      const bool by_categories = tree.category_start[i] != kNoChild;
+      const auto start = first_word + static_cast<std::uint64_t>(tree.category_start[i]);
+      const T threshold = by_categories
+                              ? std::bit_cast<T>(static_cast<BitsOf<T>>(start))
+                              : narrowed<T>(tree.threshold[i]);
+      const std::uint32_t flags =
+          (tree.missing_left[i] ? kMissingLeft : 0) | (by_categories ? kByCategories : 0);
+      nodes.push_back({threshold, static_cast<std::uint32_t>(tree.feature[i]) | flags, next});
+      next += 2;
+      continue;
+    }
+    const std::span<const double> values(&tree.value[i * width], width);
+    const auto sure = std::ranges::find(values, 1.0);
+    leaf_weight_.push_back(tree.weight[i]);
+    if (shape_.has_classes && shape_.n_outputs == 1 && sure != values.end())
+      nodes.push_back({T{0}, static_cast<std::uint32_t>(sure - values.begin()), kOneClass});
+    else
+      nodes.push_back({T{0}, 0, add_line(values)});
+  }
+}
+
+void Forest::add(const FlatTree& tree) {
+  std::visit(
+      [&](auto& nodes) {
+        add_nodes(tree, nodes);
+        begins_.push_back(static_cast<std::int64_t>(nodes.size()));
+      },
+      nodes_);
+}
+
+// ------------------------------------------------------------------------------------- predictions
+
+template <class Node, class T>
+std::int32_t Forest::step(const Node& node, T value) const {
+  if (node.asks & kByCategories) [[unlikely]] {
+    const std::uint32_t feature = node.asks & kFeatureBits;
+    const auto n = static_cast<double>(shape_.n_categories[feature]);
+    if (!(value >= 0 && value < n)) return node.next + ((node.asks & kMissingLeft) == 0);
+    using Bits = BitsOf<decltype(node.threshold)>;
+    const auto start = static_cast<std::size_t>(std::bit_cast<Bits>(node.threshold));
+    const auto category = static_cast<std::size_t>(value);
+    return node.next + (((words_[start + category / 64] >> (category % 64)) & 1) == 0);
+  }
+  if (value != value) [[unlikely]]
+    return node.next + ((node.asks & kMissingLeft) == 0);
+  return node.next + !(value <= node.threshold);
+}
+
+/// The leaves of rows [begin, end).
+template <class Node, class T>
+void Forest::walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
+                  std::int64_t end, std::int32_t* leaves) const {
+  for (std::int64_t first = begin; first < end; first += kSideBySide) {
+    const std::int64_t n = std::min(kSideBySide, end - first);
+    const T* row[kSideBySide];
+    std::int32_t at[kSideBySide] = {};
+    for (std::int64_t k = 0; k < n; ++k) row[k] = rows.values + (first + k) * rows.row_stride;
+    bool goes_on = true;
+    while (goes_on) {
+      goes_on = false;
+      for (std::int64_t k = 0; k < n; ++k) {
+        const Node& node = nodes[at[k]];
+        if (node.next < 0) continue;
+        at[k] = step(node, row[k][node.asks & kFeatureBits]);
+        goes_on = true;
+      }
+    }
+    std::copy_n(at, n, leaves + (first - begin));
+  }
+}
+
+template <class T>
+void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
+                  std::span<double> sums, int n_threads) const {
+  const auto width = static_cast<std::size_t>(line_width());
+  const auto run = [&](std::int64_t task) {
+    const std::int64_t first = task * kRowsAtATime;
+    const std::int64_t last = std::min(rows.n_rows, first + kRowsAtATime);
+    std::int32_t leaves[kRowsAtATime];
+    std::visit(
+        [&](const auto& nodes) {
+          for (std::int64_t t = begin; t < end; ++t) {
+            const auto* tree = nodes.data() + begins_[static_cast<std::size_t>(t)];
+            walk(tree, rows, first, last, leaves);
+            for (std::int64_t i = first; i < last; ++i) {
+              double* sum = &sums[static_cast<std::size_t>(i) * width];
+              const auto& leaf = tree[leaves[i - first]];
+              if (leaf.next == kOneClass) {
+                sum[leaf.asks] += 1.0;
+                continue;
+              }
+              const double* line = &lines_[static_cast<std::size_t>(-2 - leaf.next) * width];
+              for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
+            }
+          }
+        },
+        nodes_);
+  };
+  const std::int64_t n_tasks = (rows.n_rows + kRowsAtATime - 1) / kRowsAtATime;
+  if (n_tasks == 1) return run(0);
+  parallel_for(n_tasks, n_threads, run);
+}
+
+template <class T>
+void Forest::leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, int n_threads) const {
+  const std::int64_t n_tasks = (rows.n_rows + kRowsAtATime - 1) / kRowsAtATime;
+  parallel_for(n_tasks, n_threads, [&](std::int64_t task) {
+    const std::int64_t first = task * kRowsAtATime;
+    const std::int64_t last = std::min(rows.n_rows, first + kRowsAtATime);
+    std::int32_t found[kRowsAtATime];
+    std::visit(
+        [&](const auto& nodes) {
+          for (std::int64_t t = 0; t < n_trees(); ++t) {
+            walk(nodes.data() + begins_[static_cast<std::size_t>(t)], rows, first, last, found);
+            for (std::int64_t i = first; i < last; ++i)
+              leaves[static_cast<std::size_t>(i * n_trees() + t)] = found[i - first];
+          }
+        },
+        nodes_);
+  });
+}
+
+// -------------------------------------------------------------------------------------------- parts
+
+/// The weight of the leaf that each line of values belongs to.
+std::vector<double> Forest::weight_of_lines() const {
+  std::vector<double> weights;
+  std::size_t leaf = 0;
+  std::visit(
+      [&](const auto& nodes) {
+        for (const auto& node : nodes) {
+          if (node.next < kOneClass) weights.push_back(leaf_weight_[leaf]);
+          leaf += node.next < 0;
+        }
+      },
+      nodes_);
+  return weights;
+}
+
+/// Shares of classes as counts, where they are; empty if they are not.
+static std::vector<double> as_counts(std::span<const double> shares, std::span<const double> weights) {
+  constexpr double most = 4294967295.0;
+  std::vector<double> counts;
+  const std::size_t width = weights.empty() ? 1 : shares.size() / weights.size();
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double weight = weights[i / width];
+    const double count = std::round(shares[i] * weight);
+    if (count > most || count / weight != shares[i]) return {};
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+Forest::Parts Forest::parts() const {
+  Parts parts;
+  parts.begins = begins_;
+  parts.lines = shape_.has_classes ? as_counts(lines_, weight_of_lines()) : std::vector<double>{};
+  parts.lines_are_counts = !parts.lines.empty();
+  if (!parts.lines_are_counts) parts.lines = lines_;
+  parts.words = words_;
+  parts.leaf_weight = leaf_weight_;
+  std::visit(
+      [&](const auto& nodes) {
+        for (const auto& node : nodes) {
+          using Bits = BitsOf<decltype(node.threshold)>;
+          parts.is_leaf.push_back(node.next < 0);
+          if (node.next < 0) parts.has_line.push_back(node.next != kOneClass);
+          if (node.next < 0 && node.next != kOneClass) continue;
+          parts.asks.push_back(node.asks);
+          if (node.next < 0) continue;
+          parts.threshold.push_back(
+              node.asks & kByCategories
+                  ? static_cast<double>(std::bit_cast<Bits>(node.threshold))
+                  : static_cast<double>(node.threshold));
+        }
+      },
+      nodes_);
+  return parts;
+}
+
+Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& parts) {
+  Forest forest(std::move(shape), single_precision);
+  const auto width = static_cast<std::size_t>(forest.line_width());
+  require(!parts.begins.empty() && parts.begins.front() == 0 &&
+              std::ranges::is_sorted(parts.begins) &&
+              parts.begins.back() == static_cast<std::int64_t>(parts.is_leaf.size()) &&
+              parts.lines.size() % width == 0,
+          "the parts of a forest do not belong together");
+  forest.lines_ = parts.lines;
+  forest.words_ = parts.words;
+  forest.begins_ = parts.begins;
+  forest.leaf_weight_ = parts.leaf_weight;
+  std::size_t leaf = 0, ask = 0, inner = 0, line = 0;
+  const auto next_ask = [&] {
+    require(ask < parts.asks.size(), "a forest has fewer questions than nodes");
+    return parts.asks[ask++];
+  };
+  const auto make = [&](auto& nodes) {
+    using Node = typename std::remove_reference_t<decltype(nodes)>::value_type;
+    using T = decltype(Node::threshold);
+    for (std::size_t t = 0; t + 1 < parts.begins.size(); ++t) {
+      const std::int64_t n = parts.begins[t + 1] - parts.begins[t];
+      require(n % 2 == 1, "a tree of a forest has an even number of nodes");
+      std::int32_t next = 1;
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (!parts.is_leaf[static_cast<std::size_t>(parts.begins[t] + i)]) {
+          const std::uint32_t asks = next_ask();
+          const std::uint32_t feature = asks & kFeatureBits;
+          require(feature < forest.shape_.n_categories.size() && next > i && next + 1 < n &&
+                      inner < parts.threshold.size(),
+                  "a node of a forest leads nowhere");
+          const double threshold = parts.threshold[inner++];
+          if (asks & kByCategories) {
+            const std::int64_t n_words = (forest.shape_.n_categories[feature] + 63) / 64;
+            require(threshold >= 0 && n_words > 0 &&
+                        threshold + static_cast<double>(n_words) <=
+                            static_cast<double>(parts.words.size()),
+                    "a set of categories of a forest is not there");
+            nodes.push_back({std::bit_cast<T>(static_cast<BitsOf<T>>(threshold)), asks, next});
+          } else {
+            nodes.push_back({static_cast<T>(threshold), asks, next});
+          }
+          next += 2;
+          continue;
+        }
+        require(leaf < parts.has_line.size(), "a forest has fewer leaves than it says");
+        if (parts.has_line[leaf++]) {
+          require(line < parts.lines.size() / width, "a leaf of a forest has no values");
+          nodes.push_back({T{0}, 0, -2 - static_cast<std::int32_t>(line++)});
+        } else {
+          const std::uint32_t one = next_ask();
+          require(one < width && forest.shape_.n_outputs == 1, "a leaf of a forest has no class");
+          nodes.push_back({T{0}, one, kOneClass});
+        }
+      }
+      require(next == n, "a tree of a forest has nodes without a parent");
+    }
+  };
+  std::visit(make, forest.nodes_);
+  require(leaf == parts.leaf_weight.size() && leaf == parts.has_line.size() &&
+              ask == parts.asks.size() && inner == parts.threshold.size() &&
+              line * width == parts.lines.size(),
+          "the parts of a forest do not belong together");
+  if (parts.lines_are_counts) {
+    const std::vector<double> weights = forest.weight_of_lines();
+    for (std::size_t i = 0; i < forest.lines_.size(); ++i) forest.lines_[i] /= weights[i / width];
+  }
+  return forest;
+}
+
+template <class Node>
+std::vector<double> Forest::values_of(const Node& leaf) const {
+  const auto width = static_cast<std::size_t>(line_width());
+  std::vector<double> values(width, 0.0);
+  if (leaf.next == kOneClass) {
+    values[leaf.asks] = 1.0;
+  } else {
+    std::copy_n(&lines_[static_cast<std::size_t>(-2 - leaf.next) * width], width, values.begin());
+  }
+  return values;
+}
+
+FlatTree Forest::tree(std::int64_t number) const {
+  FlatTree tree;
+  const auto width = static_cast<std::size_t>(line_width());
+  tree.n_outputs = shape_.n_outputs;
+  tree.value_width = line_width();
+  tree.category_words = words_;
+  const auto unpack = [&](const auto& nodes) {
+    const auto begin = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number)]);
+    const auto end = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number) + 1]);
+    auto leaf = static_cast<std::size_t>(std::count_if(
+        nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(begin),
+        [](const auto& node) { return node.next < 0; }));
+    tree.weight.resize(end - begin);
+    tree.value.resize((end - begin) * width);
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto& node = nodes[i];
+      using Bits = BitsOf<decltype(node.threshold)>;
+      const bool is_leaf = node.next < 0, by_categories = !is_leaf && (node.asks & kByCategories);
+      tree.feature.push_back(is_leaf ? kUndefined : std::int64_t{node.asks & kFeatureBits});
+      tree.threshold.push_back(is_leaf || by_categories ? static_cast<double>(kUndefined)
+                                                        : static_cast<double>(node.threshold));
+      tree.left.push_back(is_leaf ? kNoChild : node.next);
+      tree.right.push_back(is_leaf ? kNoChild : node.next + 1);
+      tree.missing_left.push_back(!is_leaf && (node.asks & kMissingLeft));
+      tree.category_start.push_back(
+          by_categories ? static_cast<std::int64_t>(std::bit_cast<Bits>(node.threshold)) : kNoChild);
+      if (!is_leaf) continue;
+      tree.weight[i - begin] = leaf_weight_[leaf++];
+      std::ranges::copy(values_of(node), tree.value.begin() + static_cast<std::ptrdiff_t>((i - begin) * width));
+    }
+  };
+  std::visit(unpack, nodes_);
+  const std::size_t n = tree.feature.size();
+  tree.impurity.assign(n, 0.0);
+  tree.n_samples.assign(n, 0);
+  tree.n_candidates.assign(n, 0);
+  for (std::size_t i = n; i-- > 0;) {
+    if (tree.left[i] == kNoChild) continue;
+    const auto a = static_cast<std::size_t>(tree.left[i]), b = static_cast<std::size_t>(tree.right[i]);
+    tree.weight[i] = tree.weight[a] + tree.weight[b];
+    for (std::size_t k = 0; k < width; ++k)
+      tree.value[i * width + k] = (tree.weight[a] * tree.value[a * width + k] +
+                                   tree.weight[b] * tree.value[b * width + k]) /
+                                  tree.weight[i];
+  }
+  return tree;
+}
+
+void add_out_of_bag(const FlatTree& tree, std::span<const std::uint32_t> counts,
+                    std::span<double> sums, std::span<std::int32_t> n_trees) {
+  const auto width = static_cast<std::size_t>(tree.value_width);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) continue;
+    const double* value = &tree.value[static_cast<std::size_t>(tree.leaf_of_row[i]) * width];
+    ++n_trees[i];
+    for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += value[k];
+  }
+}
+
+template void Forest::sums(const DenseRows<float>&, std::int64_t, std::int64_t, std::span<double>,
+                           int) const;
+template void Forest::sums(const DenseRows<double>&, std::int64_t, std::int64_t,
+                           std::span<double>, int) const;
+template void Forest::leaves(const DenseRows<float>&, std::span<std::int32_t>, int) const;
+template void Forest::leaves(const DenseRows<double>&, std::span<std::int32_t>, int) const;
+
+}  // namespace hedgerow

@@ -1,0 +1,16 @@
+#include "hedgerow/tree/grower.hpp"
+
+#include "call.hpp"
+
+namespace hedgerow {
+
+FlatTree grow_tree(const TreeTask& task, const TreeSettings& settings,
+                   std::span<const std::uint32_t> counts, std::uint64_t seed,
+                   std::uint64_t stream) {
+  const tree::Call call{task, settings, counts, seed, stream};
+  if (const auto* classes = std::get_if<ClassTargets>(&task.targets))
+    return tree::grow_classes(call, *classes);
+  return tree::grow_numbers(call, std::get<NumberTargets>(task.targets));
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,158 @@
+"""What all forests share: trees that are asked together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hedgerow._engine import check_n_threads
+from hedgerow._validation import check_fitted
+from hedgerow.ensemble._forest_fit import ForestFit
+from hedgerow.ensemble._members import Members
+from hedgerow.ensemble._sampling import tree_seeds
+from hedgerow.ensemble.out_of_bag import OutOfBag
+from hedgerow.errors import UnavailableError
+from hedgerow.tree._table import look_at, prediction_blocks
+
+__all__ = ["Forest"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+
+WORTH_THREADS = 2**14
+"""Rows times trees from which on predictions are made by several threads."""
+
+_SHARED = ("n_features_in_", "feature_names_in_", "category_columns_", "max_features_", "classes_")
+"""What a tree knows of the table as its forest does."""
+
+
+class Forest(ForestFit):
+    """Many trees, each grown on a sample of the rows; a class of its own says what they tell together."""
+
+    @property
+    def n_outputs_(self) -> int:
+        """How many targets a row has."""
+        return self.trees_.n_outputs
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees as estimators, each made when it is asked for."""
+        check_fitted(self)
+        return Members(len(self.trees_), self._member)
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[Any]]:
+        """The rows that each tree was grown on, drawn again; each as often as it is in the sample."""
+        check_fitted(self)
+        return [self.sampler_.rows(number) for number in range(len(self.trees_))]
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """How much each feature lowers the impurity, averaged over trees; they sum to 1, or are 0."""
+        check_fitted(self)
+        mean = self.tree_importances_.mean("impurity")
+        total = mean.sum()
+        return mean / total if total > 0 else mean
+
+    @property
+    def oob_score_(self) -> float:
+        """The score of rows by trees that have not seen them: ``oob_.score``."""
+        return self._out_of_bag("oob_score_").score
+
+    def __len__(self) -> int:
+        """Return how many trees there are."""
+        return len(self.estimators_)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return a tree, or a list of trees."""
+        return self.estimators_[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the trees."""
+        return iter(self.estimators_)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each tree that each row falls into.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        leaves : ndarray of int64 of shape (n_samples, n_trees)
+            Numbers of nodes.
+        """
+        blocks = [
+            self.trees_.core.leaves(rows, self._n_threads(len(rows)))
+            for rows in prediction_blocks(self, X)
+        ]
+        return np.concatenate(blocks).astype(np.int64)
+
+    def decision_path(self, X: Any) -> tuple[Any, Indices]:
+        """Return the nodes of all trees that each row passes.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        passes : CSR matrix of shape (n_samples, n_nodes)
+            1 where the row passes the node; the nodes of all trees, one tree after the other.
+        n_nodes_ptr : ndarray of int64 of shape (n_trees + 1,)
+            Where the nodes of each tree begin, and the last end.
+        """
+        source = look_at(X)
+        paths = [tree.decision_path(source) for tree in self.estimators_]
+        starts = np.cumsum([0, *(path.shape[1] for path in paths)])
+        return sp.hstack(paths).tocsr(), starts
+
+    @abstractmethod
+    def _member_class(self) -> type:
+        """Return the class of the trees."""
+
+    def _out_of_bag(self, name: str) -> OutOfBag:
+        """Return what is known out of bag, for an attribute of that name."""
+        check_fitted(self)
+        if "oob_" not in vars(self):
+            msg = f"{name} is not available: the forest was fitted with oob_score=False; set it and fit again"
+            raise UnavailableError(msg)
+        return self.oob_
+
+    def _member(self, number: int) -> Any:
+        """Return one of the trees as an estimator."""
+        cls: Any = self._member_class()
+        given = self.get_params(deep=False)
+        names = set(cls._get_param_names()) - {"class_weight", "max_time", "random_state"}
+        seed, _ = tree_seeds(self.sampler_.seed, number)
+        member = cls(**{name: given[name] for name in names if name in given}, random_state=seed)
+        for name in _SHARED:
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member.tree_ = self.trees_.tree(number, self.category_columns_.n_categories)
+        member.forest_importances_ = self.tree_importances_.of_tree(number)
+        member.status_ = "grown"
+        return member
+
+    def _sums(self, X: Any) -> Vector:
+        """Return the sums of all trees' shares, votes or numbers, of shape (n_rows, n_outputs, width)."""
+        check_fitted(self)
+        blocks = [self._block_sums(rows) for rows in prediction_blocks(self, X)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _block_sums(self, rows: NDArray[Any]) -> Vector:
+        trees = self.trees_
+        return trees.core.sums(rows, 0, len(trees), self._n_threads(len(rows)))
+
+    def _n_threads(self, n_rows: int) -> int:
+        """Return how many threads predict so many rows."""
+        is_worthwhile = n_rows * len(self.trees_) >= WORTH_THREADS
+        return check_n_threads(self.n_jobs, is_worthwhile=is_worthwhile)

@@ -1,0 +1,291 @@
+"""Fitting a forest: from a table to trees that are kept, or added to those there are."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.metrics import get_scorer_names
+
+from hedgerow import _core
+from hedgerow._engine import check_n_threads
+from hedgerow._fingerprint import fingerprint
+from hedgerow._parameters import (
+    Rule,
+    any_of,
+    check_parameters,
+    check_seed,
+    none,
+    real_number,
+    short_text,
+    true_or_false,
+    whole_number,
+)
+from hedgerow._state.rules import AttributeRule, instance_of, optional
+from hedgerow.ensemble._flatness import Flatness, flatness_rule
+from hedgerow.ensemble._groups import read_groups
+from hedgerow.ensemble._grower import Grower, Stand
+from hedgerow.ensemble._importance import ForestImportances
+from hedgerow.ensemble._packed import PackedTrees
+from hedgerow.ensemble._planting import Planting
+from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row
+from hedgerow.ensemble.out_of_bag import OutOfBag
+from hedgerow.errors import DataError, ParameterError, warn_user
+from hedgerow.monitor import CallbackSupport, current
+from hedgerow.tree._categories import Categories
+from hedgerow.tree._estimator import TakesTables
+from hedgerow.tree._growth import GROWTH_RULES, n_features_tried
+from hedgerow.tree._table import (
+    FeatureTable,
+    Source,
+    encode,
+    look_at,
+    prediction_rows,
+    remember_table,
+)
+
+__all__ = ["FITTED_RULES", "FOREST_RULES", "ForestFit"]
+
+Indices: TypeAlias = NDArray[np.int64]
+
+_log = logging.getLogger("hedgerow")
+
+
+def _metric(value: Any) -> str | None:
+    """Allow what ``oob_score`` may be."""
+    fine = isinstance(value, bool | np.bool_ | str) or callable(value)
+    return None if fine else "True, False, the name of a scorer, or a function of y and predictions"
+
+
+FOREST_RULES: Mapping[str, Rule] = {
+    **GROWTH_RULES,
+    "n_estimators": whole_number(1),
+    "bootstrap": true_or_false,
+    "oob_score": _metric,
+    "verbose": any_of(whole_number(0), true_or_false),
+    "warm_start": true_or_false,
+    "max_samples": any_of(none, whole_number(1), real_number(0, open_low=True)),
+    "stop_when_flat": flatness_rule,
+}
+"""Rules of the parameters that every forest has."""
+
+FITTED_RULES: Mapping[str, AttributeRule] = {
+    "category_columns_": instance_of(Categories, features=lambda found: found.n_features),
+    "trees_": instance_of(
+        PackedTrees,
+        trees=len,
+        features=lambda packed: packed.n_features,
+        outputs=lambda packed: packed.n_outputs,
+        width=lambda packed: packed.width,
+    ),
+    "tree_importances_": instance_of(
+        ForestImportances,
+        trees=lambda found: len(found.ends),
+        features=lambda found: found.n_features,
+    ),
+    "sampler_": instance_of(RowSampler),
+    "oob_": optional(instance_of(OutOfBag)),
+    "max_features_": whole_number(1),
+    "status_": short_text,
+}
+"""Rules of the fitted attributes that every forest has."""
+
+
+class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
+    """An estimator whose fit grows trees, each on a sample of the rows."""
+
+    _rules: ClassVar[Mapping[str, Rule]]
+
+    n_estimators: int
+    criterion: str
+    max_features: Any
+    min_weight_fraction_leaf: float
+    bootstrap: bool
+    oob_score: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    warm_start: bool
+    ccp_alpha: float
+    max_samples: Any
+    categorical_features: Any
+    stop_when_flat: Any
+
+    trees_: PackedTrees
+    tree_importances_: ForestImportances
+    sampler_: RowSampler
+    oob_: OutOfBag
+    max_features_: int
+    status_: str
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, oob_group: Any) -> None:
+        """Grow the forest of a table, or add to the one there is."""
+        self._check()
+        source = look_at(X)
+        targets = self._targets(y, sample_weight, source.shape[0])
+        table = self._encoded(source)
+        self._grow(self._planting(table, targets, oob_group), source)
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be."""
+        check_parameters(self, self._rules)
+        self._refuse_contradictions()
+
+    def _encoded(self, source: Source) -> FeatureTable:
+        """Return a table encoded; all forests with the same ``categorical_features`` can share it."""
+        n_threads = check_n_threads(self.n_jobs)
+        return encode(source, self.categorical_features, n_threads, may_stop=True)
+
+    def _planting(self, table: FeatureTable, targets: Any, oob_group: Any) -> Planting:
+        """Return what the forest is grown on."""
+        groups = read_groups(oob_group, table.codes)
+        seed = self.sampler_.seed if self._goes_on else check_seed(self.random_state)
+        sampler = self._sampler(targets, groups, seed)
+        if self._is_judged and not sampler.leaves_rows_out:
+            what = "oob_score" if self._metric is not None else "stop_when_flat"
+            msg = (
+                "Out of bag estimation only available if bootstrap=True: else every tree has seen "
+                f"every row; set it, or leave {what} out"
+            )
+            raise ParameterError(msg)
+        return Planting(table, targets, groups, sampler)
+
+    def _grow(self, planting: Planting, X: Any) -> None:
+        """Grow the forest of an encoded table; X is the same table as it came."""
+        stand = planting.stand(judged=self._is_judged, votes=self._votes)
+        if self._goes_on:
+            self._go_on(planting, stand, X)
+        n_before = stand.trees.n_trees
+        monitor = current()
+        key = None if monitor.store is None else planting.fingerprint(self, n_before)
+        left = None if key is None else monitor.recall(key)
+        if left is not None:
+            stand.restore(left)
+        flatness = Flatness.read(self.stop_when_flat)
+        grower = Grower(planting.ground(self), stand, int(self.n_estimators), flatness, key)
+        status = grower.run(check_n_threads(self.n_jobs))
+        self._keep(planting, stand, status)
+
+    def _go_on(self, planting: Planting, stand: Stand, X: Any) -> None:
+        """Begin with the trees of the fit before."""
+        n_before = len(self.trees_)
+        if n_before > self.n_estimators:
+            msg = (
+                f"n_estimators={self.n_estimators} must be larger or equal to the {n_before} trees there are, "
+                "as warm_start=True adds to them; raise it, or set warm_start=False"
+            )
+            raise ParameterError(msg)
+        if n_before == self.n_estimators:
+            msg = "Warm-start fitting without increasing n_estimators does not fit new trees."
+            warn_user(msg, UserWarning)
+        if planting.identity != self._identity():
+            msg = (
+                "warm_start=True adds trees to a forest of the same columns, classes and samples of rows, and "
+                "these are others; give the same X, y, sample_weight and oob_group, or set warm_start=False"
+            )
+            raise DataError(msg)
+        stand.trees = _core.ForestTrees.of_parts(self.trees_.parts)
+        stand.importances = self.tree_importances_.trees()
+        if stand.tally is None:
+            return
+        known: OutOfBag | None = getattr(self, "oob_", None)
+        if known is not None and known.by_votes == self._votes:
+            stand.tally.restore(known.sums, known.n_trees_of_row, known.tree_losses, known.curve)
+        else:
+            rows = prediction_rows(self, X)
+            planting.replay(stand.tally, self.trees_, rows, check_n_threads(self.n_jobs))
+
+    def _keep(self, planting: Planting, stand: Stand, status: str) -> None:
+        """Set the fitted attributes."""
+        table = planting.table
+        remember_table(self, table)
+        self.trees_ = PackedTrees.of(stand.trees)
+        self.tree_importances_ = ForestImportances.of(stand.importances, table.n_features)
+        self.sampler_ = planting.sampler
+        self.max_features_ = n_features_tried(self.max_features, table.n_features)
+        self.status_ = status
+        self._keep_classes(planting.classes)
+        if hasattr(self, "oob_"):
+            del self.oob_
+        if stand.tally is not None:
+            self.oob_ = self._scored(planting.out_of_bag(stand.tally))
+        if self.verbose:
+            _log.info("%s: %d trees, %s", type(self).__name__, len(self.trees_), status)
+
+    def _scored(self, oob: OutOfBag) -> OutOfBag:
+        """Return what is known out of bag with the score that was asked for."""
+        came_to_its_end = self.status_ in ("grown", "flat")
+        if oob.n_never_out and self._metric is not None and came_to_its_end:
+            msg = (
+                f"Some inputs do not have OOB scores: {oob.n_never_out} rows are in the samples of all "
+                f"{oob.n_trees} trees. They are NaN and not counted; grow more trees to judge them too."
+            )
+            warn_user(msg, UserWarning)
+        metric = None if self._metric is True else self._metric
+        name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
+        usual = "accuracy" if oob.classes else "r2"
+        return replace(oob, score=oob.score_by(metric), metric=usual if metric is None else name)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the fit adds trees to those of the one before."""
+        return bool(self.warm_start) and "trees_" in vars(self)
+
+    @property
+    def _metric(self) -> Any:
+        """What ``oob_score`` asks for: None, True for what is usual, a name or a function."""
+        asked = self.oob_score
+        return (True if asked else None) if isinstance(asked, bool | np.bool_) else asked
+
+    @property
+    def _is_judged(self) -> bool:
+        """Whether rows are judged by the trees that have not seen them."""
+        return self._metric is not None or self.stop_when_flat is not None
+
+    @property
+    def _votes(self) -> bool:
+        """Whether trees vote, instead of adding up shares."""
+        return False
+
+    @abstractmethod
+    def _targets(self, y: Any, sample_weight: Any, n_rows: int) -> Any:
+        """Return what is to be learnt."""
+
+    @abstractmethod
+    def _keep_classes(self, classes: tuple[NDArray[Any], ...]) -> None:
+        """Set the labels, if there are any."""
+
+    @abstractmethod
+    def _known_classes(self) -> tuple[NDArray[Any], ...]:
+        """Return the labels of each output; none for numbers."""
+
+    def _sampler(self, targets: Any, groups: Indices | None, seed: int) -> RowSampler:
+        """Return what draws the sample of each tree."""
+        if not self.bootstrap:
+            return every_row(seed, targets.n_rows)
+        weights = np.ones(targets.n_rows) if targets.weights is None else targets.weights
+        return bootstrap_of(seed, weights, groups, self.max_samples)
+
+    def _refuse_contradictions(self) -> None:
+        """Refuse parameters that exclude each other."""
+        if self.max_samples is not None and not self.bootstrap:
+            msg = (
+                f"max_samples={self.max_samples} cannot be set if bootstrap=False, as all rows are taken; "
+                "set bootstrap=True or max_samples=None"
+            )
+            raise ParameterError(msg)
+        if isinstance(self._metric, str) and self._metric not in get_scorer_names():
+            msg = f"oob_score={self._metric!r} is none of sklearn.metrics.get_scorer_names(); take one of these"
+            raise ParameterError(msg)
+
+    def _identity(self) -> str:
+        """Return what :attr:`Planting.identity` is for the forest there is."""
+        return fingerprint(
+            self.category_columns_, self._known_classes(), self.n_outputs_, self.sampler_
+        )

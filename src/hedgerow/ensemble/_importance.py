@@ -1,0 +1,126 @@
+"""How much the features matter in each tree of a forest: taken while a tree is hot, kept in few numbers.
+
+Packed trees know no impurities. Of every tree the three measures of :mod:`hedgerow.tree.importance`
+are kept for the features that it uses, tree after tree, as the rows of a sparse matrix are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hedgerow._state import record
+from hedgerow._state.rules import numbers, size, whole_numbers
+from hedgerow.ensemble._rules import array_of
+from hedgerow.errors import DataError
+from hedgerow.tree.importance import impurity_importance, node_average, occurrences
+from hedgerow.tree.tree import Tree
+
+__all__ = ["ForestImportances", "Kind", "TreeImportances", "importances_of"]
+
+Kind: TypeAlias = Literal["occurrences", "impurity", "node_average"]
+Vector: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeImportances:
+    """The measures of one tree: one number for each feature it uses."""
+
+    features: NDArray[np.int32]
+    occurrences: NDArray[np.int32]
+    impurity: Vector
+    node_average: Vector
+
+
+def importances_of(tree: Tree) -> TreeImportances:
+    """Return what the features of a tree matter."""
+    times = occurrences(tree)
+    used = np.flatnonzero(times)
+    return TreeImportances(
+        used.astype(np.int32),
+        times[used].astype(np.int32),
+        impurity_importance(tree)[used],
+        node_average(tree)[used],
+    )
+
+
+@record(
+    n_features=size("features"),
+    ends=whole_numbers("trees"),
+    features=array_of(np.int32, shape=("entries",)),
+    occurrences=array_of(np.int32, shape=("entries",)),
+    impurity=numbers("entries", low=0.0),
+    node_average=numbers("entries", low=0.0),
+)
+@dataclass(frozen=True, eq=False)
+class ForestImportances:
+    """The measures of all trees.
+
+    Attributes
+    ----------
+    n_features : int
+        How many features there are.
+    ends : ndarray of int64 of shape (n_trees,)
+        Where the entries of each tree end.
+    features, occurrences, impurity, node_average : ndarray of shape (n_entries,)
+        A feature, how many nodes split by it, and its two importances in the tree.
+    """
+
+    n_features: int
+    ends: NDArray[np.int64]
+    features: NDArray[np.int32]
+    occurrences: NDArray[np.int32]
+    impurity: Vector
+    node_average: Vector
+
+    @staticmethod
+    def of(trees: Sequence[TreeImportances], n_features: int) -> ForestImportances:
+        """Return the measures of trees, one after the other."""
+
+        def joined(name: str) -> NDArray[np.generic]:
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        ends = np.cumsum([len(tree.features) for tree in trees], dtype=np.int64)
+        names = ("features", "occurrences", "impurity", "node_average")
+        return ForestImportances(n_features, ends, *map(joined, names))  # type: ignore[arg-type]
+
+    def by_tree(self, kind: Kind) -> sp.csr_array:
+        """Return one of the measures, a row a tree and a column a feature."""
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
+        values = getattr(self, kind).astype(np.float64)
+        table = sp.csr_array(
+            (values, self.features, starts), shape=(len(self.ends), self.n_features)
+        )
+        try:
+            table.check_format(full_check=True)
+        except ValueError as error:
+            msg = (
+                f"the importances of the trees do not fit together ({error}); fit the forest again"
+            )
+            raise DataError(msg) from error
+        return table
+
+    def of_tree(self, number: int, kind: Kind = "impurity") -> Vector:
+        """Return one of the measures of one tree."""
+        entries = slice(self.ends[number - 1] if number else 0, self.ends[number])
+        values = np.zeros(self.n_features)
+        values[self.features[entries]] = getattr(self, kind)[entries]
+        return values
+
+    def trees(self) -> list[TreeImportances]:
+        """Return the measures tree by tree."""
+        names = ("features", "occurrences", "impurity", "node_average")
+        columns = [np.split(getattr(self, name), self.ends[:-1]) for name in names]
+        return [TreeImportances(*each) for each in zip(*columns, strict=True)]
+
+    def mean(self, kind: Kind) -> Vector:
+        """Return the mean over the trees that have a split; zeros if none has."""
+        table = self.by_tree(kind)
+        n_split = max(int(np.count_nonzero(np.diff(table.indptr))), 1)
+        total = np.bincount(self.features, table.data, minlength=self.n_features)
+        return total / n_split

@@ -1,0 +1,103 @@
+"""The trees of a forest, packed: what it predicts with, and what is saved of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._state import record
+from hedgerow._state.rules import Shaped, Sizes
+from hedgerow.tree.tree import Tree
+
+__all__ = ["PackedTrees"]
+
+_VALUE = [field.name for field in fields(Tree)].index("value")
+
+Parts: TypeAlias = dict[str, NDArray[Any]]
+
+
+def _whole_forest(value: Any, sizes: Sizes) -> str | None:  # noqa: ARG001
+    """Allow the parts of a forest that the core can use without reading beyond them."""
+    expected = "the arrays of packed trees"
+    is_dict = isinstance(value, dict) and all(isinstance(name, str) for name in value)
+    if not is_dict or not all(isinstance(part, np.ndarray) for part in value.values()):
+        return expected
+    try:
+        _core.ForestTrees.of_parts(value)
+    except (ValueError, TypeError, KeyError) as error:
+        return f"{expected} ({error})"
+    return None
+
+
+@record(parts=Shaped(_whole_forest))
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class PackedTrees:
+    """Many trees, packed by the core.
+
+    Attributes
+    ----------
+    parts : dict of str to ndarray
+        The compact arrays that are saved. They are made when they are asked for and not kept, as the
+        core holds the same trees in a form that is faster to predict with.
+    """
+
+    core: ClassVar[_core.ForestTrees]  # of every object its own; no field, as it is not saved
+    parts: Parts
+
+    def __init__(self, parts: Parts) -> None:
+        vars(self)["core"] = _core.ForestTrees.of_parts(parts)
+
+    @staticmethod
+    def of(core: _core.ForestTrees) -> PackedTrees:
+        """Return the trees that the core holds."""
+        packed = PackedTrees.__new__(PackedTrees)
+        vars(packed)["core"] = core
+        return packed
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Return the parts; all other attributes are there."""
+            if name == "parts":
+                return self.core.parts()
+            raise AttributeError(name)
+
+    @property
+    def n_features(self) -> int:
+        """How many features the trees were grown on."""
+        return self.core.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """How many targets a row has."""
+        return self.core.n_outputs
+
+    @property
+    def width(self) -> int:
+        """The most classes of any output; 1 for numbers."""
+        return self.core.width
+
+    @cached_property
+    def votes(self) -> list[NDArray[np.int64]]:
+        """For every tree the class that each node is for, of shape (n_nodes, n_outputs)."""
+        return [self.core.tree(i)[_VALUE].argmax(axis=2) for i in range(len(self))]
+
+    def __len__(self) -> int:
+        return self.core.n_trees
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees of {self.core.n_nodes} nodes, {self.core.nbytes} bytes>"
+
+    def __reduce__(self) -> tuple[type[PackedTrees], tuple[Parts]]:
+        return PackedTrees, (self.parts,)
+
+    def tree(self, number: int, n_categories: NDArray[np.int64]) -> Tree:
+        """Return one of the trees; impurities, numbers of rows and of candidates are not kept, and 0."""
+        names = [field.name for field in fields(Tree)]
+        arrays = (*self.core.tree(number), n_categories)
+        return Tree(**dict(zip(names, arrays, strict=True)))

@@ -1,0 +1,22 @@
+"""A fitted tree in other forms: text, rules, JSON, Graphviz, a picture, and Python code."""
+
+from __future__ import annotations
+
+from hedgerow.tree.export.graphviz import export_graphviz
+from hedgerow.tree.export.json_form import export_json
+from hedgerow.tree.export.python_code import export_python
+from hedgerow.tree.export.rules import InSet, Interval, Rule, export_rules
+from hedgerow.tree.export.svg import export_svg
+from hedgerow.tree.export.text import export_text
+
+__all__ = [
+    "InSet",
+    "Interval",
+    "Rule",
+    "export_graphviz",
+    "export_json",
+    "export_python",
+    "export_rules",
+    "export_svg",
+    "export_text",
+]

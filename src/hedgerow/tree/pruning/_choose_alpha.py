@@ -1,0 +1,202 @@
+"""Which alpha to prune by, chosen by cross-validation along the path of the tree.
+
+Between two neighbouring alphas of the path all prune the tree in the same way, and their geometric mean stands
+for them. Each fold grows a tree of its own from the rows it keeps; all its prunings are judged at once on the rows
+it has left out: every node's error on them is known after one pass, and a sum over leaves for each alpha is a
+running sum over nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._parameters import check_seed, generator_of, is_whole, one_of
+from hedgerow._validation import check_weights
+from hedgerow.errors import DataError, ParameterError
+from hedgerow.resampling.folds import Split, deal, fold_rule
+from hedgerow.resampling.samples import take_rows
+from hedgerow.resampling.seeded import seeded_clone
+from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
+from hedgerow.tree.pruning.cost_complexity import (
+    PruningPath,
+    cost_complexity_path,
+    leaf_sums,
+    link_strengths,
+)
+
+__all__ = ["CHOICES", "ValidatedPath", "cross_validated_path"]
+
+Vector = NDArray[np.float64]
+
+CHOICES = ("best", "one_standard_error")
+
+FOLD_STREAM = 1 << 62
+"""Keeps the draw of the folds apart from whatever else the same seed draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValidatedPath:
+    """The pruned trees of a path with their errors on rows that were left out.
+
+    Attributes
+    ----------
+    path : PruningPath
+        The path of the tree of all rows.
+    alphas : ndarray of shape (n_trees,)
+        What stands for each tree of it in the folds: the geometric mean of its alpha and the next one;
+        for the last tree, the root alone, infinity.
+    errors : ndarray of shape (n_trees, n_folds)
+        The share of rows misclassified, or the mean squared error (absolute error, if the trees were
+        grown by it), in each fold.
+    """
+
+    path: PruningPath
+    alphas: Vector
+    errors: Vector
+
+    @property
+    def mean_errors(self) -> Vector:
+        """The mean over the folds."""
+        return self.errors.mean(axis=1)  # type: ignore[no-any-return]
+
+    @property
+    def standard_errors(self) -> Vector:
+        """The standard error of that mean; 0 if there is one fold."""
+        n_folds = self.errors.shape[1]
+        if n_folds < 2:
+            return np.zeros(len(self.errors))
+        return self.errors.std(axis=1, ddof=1) / np.sqrt(n_folds)  # type: ignore[no-any-return]
+
+    def alpha(self, choice: str = "best") -> float:
+        """Return the alpha to prune by, always finite.
+
+        Parameters
+        ----------
+        choice : {"best", "one_standard_error"}, default="best"
+            The alpha of least error, of equal ones the largest; or the largest alpha whose error is
+            within a standard error of that: the smallest tree that is as good as can be told.
+        """
+        expected = one_of(*CHOICES)(choice)
+        if expected is not None:
+            raise ParameterError(f"choice={choice!r} is not known; give {expected}")
+        means = self.mean_errors
+        best = int(np.argmin(means))
+        bound = means[best]
+        if choice == "one_standard_error":
+            bound += self.standard_errors[best]
+        chosen = int(np.flatnonzero(means <= bound)[-1])
+        alpha = self.alphas[chosen]
+        return float(alpha if np.isfinite(alpha) else self.path.alphas[chosen])
+
+
+def cross_validated_path(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    measure: str = "impurity",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ValidatedPath:
+    """Judge every tree of a fitted model's cost-complexity path by cross-validation.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree, which stays as it is.
+    X, y : array or frame
+        The rows it was fitted to.
+    sample_weight : array of shape (n_samples,), default=None
+        Their weights, in fits and in errors.
+    cv : int, splitter, or list of pairs of row numbers, default=5
+        The folds; a number deals the rows out by ``random_state``, class by class.
+    measure : {"impurity", "misclassification"}, default="impurity"
+        What the risk of a leaf is.
+    random_state : int, RandomState, Generator or None, default=None
+        What deals the rows out, and seeds fits that draw something and have no seed.
+    n_jobs : int or None, default=None
+        How many folds are fitted at a time.
+    """
+    expected = fold_rule(cv)
+    if expected is not None or cv is None:
+        raise ParameterError(f"cv={cv!r} are no folds; give {expected or 'a number of them'}")
+    leaves, targets = leaves_and_targets(model, X, y)
+    weight, seed = check_weights(sample_weight, len(leaves)), check_seed(random_state)
+    path = cost_complexity_path(model.tree_, measure)
+    alphas = np.r_[np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf]
+    rows = np.asarray(X) if isinstance(X, list | tuple) else X
+    task = _Fold(
+        learner=seeded_clone(model, seed),
+        X=rows,
+        y=np.asarray(y),
+        weight=weight,
+        is_weighted=sample_weight is not None,
+        alphas=alphas,
+        measure=measure,
+    )
+    is_given = not is_whole(cv)
+    classes = targets if is_classifier(model) else np.zeros((len(targets), 1))
+    splits = _given(cv, rows, classes) if is_given else _dealt(cv, classes, weight, seed)
+    errors = list(side_by_side(task, splits, check_n_threads(n_jobs)))
+    return ValidatedPath(path, alphas, np.stack(errors, axis=1))
+
+
+def _codes(classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number for each row; rows of the same classes have the same."""
+    return np.unique(classes, axis=0, return_inverse=True)[1].ravel()
+
+
+def _dealt(n_folds: int, classes: NDArray[Any], weight: Vector, seed: int) -> list[Split]:
+    """Return so many folds: the rows of each class are dealt out like cards.
+
+    A tree may lack a class, so that no class is too small. Rows without weight are left out of no fit.
+    """
+    counted = np.flatnonzero(weight > 0)
+    n_folds = min(int(n_folds), len(counted))
+    if n_folds < 2:
+        msg = "cross-validation needs two rows with a weight, one to fit and one to leave out; give more rows"
+        raise DataError(msg)
+    numbers = np.full(len(classes), -1)
+    numbers[counted] = deal(_codes(classes[counted]), n_folds, generator_of(seed, FOLD_STREAM))
+    return [(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(n_folds)]
+
+
+def _given(cv: Any, X: Any, classes: NDArray[Any]) -> list[Split]:
+    """Return the folds as a splitter or a list has them."""
+    pairs = cv.split(X, _codes(classes)) if hasattr(cv, "split") else cv
+    return [(np.asarray(kept), np.asarray(left_out)) for kept, left_out in pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Grows a tree from some rows, and judges all its prunings by others."""
+
+    learner: Any
+    X: Any
+    y: NDArray[Any]
+    weight: Vector
+    is_weighted: bool
+    alphas: Vector
+    measure: str
+
+    def __call__(self, split: Split) -> Vector:
+        """Return the mean error on the rows left out, for every alpha."""
+        kept, left_out = split
+        weight = self.weight[left_out]
+        if not weight.sum() > 0:
+            msg = "a split leaves out no row with a weight, so that nothing can be judged; choose other folds"
+            raise DataError(msg)
+        given = {"sample_weight": self.weight[kept]} if self.is_weighted else {}
+        model = clone(self.learner).fit(take_rows(self.X, kept), self.y[kept], **given)
+        leaves, targets = leaves_and_targets(model, take_rows(self.X, left_out), self.y[left_out])
+        errors = node_errors(model, model.tree_, leaves, targets, weight)
+        strengths = link_strengths(model.tree_, self.measure)
+        return leaf_sums(model.tree_, strengths, self.alphas, errors / weight.sum())
