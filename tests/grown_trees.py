@@ -125,10 +125,10 @@ def stops() -> st.SearchStrategy[Settings]:
     )
 
 
-def table_of(sample: Sample) -> _core.CodeTable:
+def table_of(sample: Sample, dtype: type = np.float64) -> _core.CodeTable:
     """The columns as codes."""
     columns = [
-        np.where(np.isnan(x), -1, x).astype(np.int32) if n else np.ascontiguousarray(x)
+        np.where(np.isnan(x), -1, x).astype(np.int32) if n else np.ascontiguousarray(x, dtype)
         for x, n in zip(sample.columns, sample.n_categories, strict=True)
     ]
     return _core.CodeTable.of_columns(columns, np.array(sample.n_categories, dtype=np.int64), 1)

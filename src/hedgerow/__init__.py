@@ -27,6 +27,17 @@ if TYPE_CHECKING:
         certify,
         certify_overlap,
     )
+    from hedgerow.ensemble import (
+        BalancedRandomForestClassifier,
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        OobTuning,
+        OutOfBag,
+        RandomForestClassifier,
+        RandomForestRegressor,
+        TriedForest,
+        tune_by_oob,
+    )
     from hedgerow.errors import (
         DataError,
         DataTypeError,
@@ -108,6 +119,17 @@ _HOMES = {
     "calibration": ["CalibratedModel", "calibrate"],
     "calibrators": ["ScoreCalibrator"],
     "certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
+    "ensemble": [
+        "BalancedRandomForestClassifier",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "OobTuning",
+        "OutOfBag",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
+        "TriedForest",
+        "tune_by_oob",
+    ],
     "errors": [
         "DataError",
         "DataTypeError",

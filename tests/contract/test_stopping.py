@@ -32,6 +32,7 @@ ENDLESS = {
     "path_tol": 1e-300,
     "nu": 1e-6,
     "solver": "dual_coordinate_descent",
+    "n_estimators": 10**9,
     "random_state": 0,
 }
 """Values of parameters, by their names, that make a fit go on for ever."""

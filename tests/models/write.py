@@ -119,6 +119,24 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
         *on_points(hedgerow.DecisionTreeRegressor(), VALUES)
     ),
     "DecisionStump": lambda: on_points(hedgerow.DecisionStump(class_weight="balanced"), TWO),
+    "RandomForestClassifier": lambda: on_points(
+        hedgerow.RandomForestClassifier(3, random_state=0), THREE
+    ),
+    "RandomForestClassifier-categories": lambda: on_categories(
+        hedgerow.RandomForestClassifier(3, random_state=0, class_weight="balanced"), TONES
+    ),
+    "RandomForestRegressor": lambda: on_points(
+        hedgerow.RandomForestRegressor(3, random_state=0, max_depth=2), VALUES
+    ),
+    "ExtraTreesClassifier": lambda: on_points(
+        hedgerow.ExtraTreesClassifier(3, random_state=0), TWO
+    ),
+    "ExtraTreesRegressor": lambda: on_points(
+        hedgerow.ExtraTreesRegressor(3, random_state=0), VALUES
+    ),
+    "BalancedRandomForestClassifier": lambda: on_points(
+        hedgerow.BalancedRandomForestClassifier(3, random_state=0), TWO
+    ),
     "TableEncoder": lambda: on_table(hedgerow.TableEncoder()),
     "TableClassifier": lambda: on_table(hedgerow.TableClassifier(hedgerow.LinearSVC(C=2.0))),
     "TableClassifier-foreign": lambda: on_table(hedgerow.TableClassifier(LogisticRegression())),

@@ -42,7 +42,8 @@ def noisy_sample(criterion, *, n_rows=240, n_outputs=1, weighted=False, missing=
     if criterion in CLASSES:
         of_outputs = [np.digitize(score * (-1) ** k, [-1.0, 0.3]) for k in range(n_outputs)]
     elif criterion == "poisson":
-        of_outputs = [rng.poisson(np.exp(0.5 * score)) + 0.01 * k for k in range(n_outputs)]
+        # Scikit-learn takes sides of zeros for others where sums of weights are rounded.
+        of_outputs = [rng.poisson(np.exp(0.5 * score)) + weighted for _ in range(n_outputs)]
     else:
         of_outputs = [score + rng.normal(size=n_rows) for _ in range(n_outputs)]
     X[rng.random(X.shape) < missing] = np.nan

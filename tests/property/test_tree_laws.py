@@ -13,7 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.grown_trees import FINITE, assert_same_bits, grow, samples, stops, take
+from hedgerow.tree._growth import tree_of
+from hedgerow.tree._routing import leaves_of
+from tests.grown_trees import (
+    FINITE,
+    assert_same_bits,
+    core_settings,
+    grow,
+    samples,
+    stops,
+    table_of,
+    take,
+    task_of,
+)
 from tests.property.test_tree_splits import without_ties
 from tests.reference.tree_checks import leaves
 from tests.reference.trees import CLASSES, NUMBERS, Sample, Settings
@@ -216,6 +228,27 @@ def _predict(tree, X):
             node = (tree.children_left if is_left else tree.children_right)[node]
         found.append(tree.value[node, 0, -1])
     return np.array(found)
+
+
+@each_criterion
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_row_is_led_to_the_leaf_where_growth_has_put_it(criterion, dtype, data):
+    sample = data.draw(samples(criterion, categories=(2, 90), max_rows=60))
+    with np.errstate(over="ignore"):
+        rounded = tuple(x.astype(dtype).astype(np.float64) for x in sample.columns)
+    sample = replace(sample, columns=rounded)
+    splitter = data.draw(st.sampled_from(["best", "random", "mean", "median"]))
+    limits = core_settings(Settings(splitter=splitter), len(rounded))
+    grown = task_of(sample, table_of(sample, dtype)).grow(limits, sample.counts, 0, 0)
+    tree = tree_of(grown, np.array(sample.n_categories, dtype=np.int64))
+    X = np.stack(rounded, axis=1).astype(dtype)
+    for n_threads in (1, 2):
+        found = leaves_of([tree, tree], X, n_threads)
+        np.testing.assert_array_equal(found, np.stack([grown.leaf_of_row] * 2, axis=1))
+    # Rows of the other width hold the same numbers.
+    np.testing.assert_array_equal(leaves_of([tree], X.astype(np.float64), 1)[:, 0], found[:, 0])
 
 
 def noise(n_rows, n_features, seed=0):

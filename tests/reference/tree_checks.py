@@ -208,16 +208,16 @@ class _Walk:
         assert (is_left == tree.missing_go_to_left[i]).all(), f"node {i}"
 
     def _check_side_of_missing(self, node: Node, way: np.ndarray) -> None:
-        """Where no value was missing, those to come go with the most rows."""
+        """Where no value was missing, those to come go with the most rows, the heavier ones."""
         i, rows = node.number, self.rows(node)
-        x = self.sample.columns[self.tree.feature[i]]
-        if np.isnan(x[rows]).any():
+        if np.isnan(self.sample.columns[self.tree.feature[i]][rows]).any():
             return
-        n_left, n_right = (
-            self.sample.times[side].sum() for side in (rows[way[rows]], rows[~way[rows]])
-        )
-        if n_left != n_right:
-            assert self.tree.missing_go_to_left[i] == (n_left > n_right), f"node {i}"
+        left, right = rows[way[rows]], rows[~way[rows]]
+        more_rows = self.sample.times[left].sum() > self.sample.times[right].sum()
+        more_weight = self.sample.mass[left].sum() > self.sample.mass[right].sum()
+        # Scikit-learn goes by rows; ours by weight, so that whole weights are repeated rows.
+        if more_rows == more_weight:
+            assert self.tree.missing_go_to_left[i] == more_rows, f"node {i}"
 
     def _check_decrease(self, node: Node, way: np.ndarray) -> None:
         """No split that was looked at is better; the whole tree gains what was asked for."""

@@ -165,6 +165,14 @@ def test_a_group_with_rows_of_several_classes_is_out_of_the_bag_only_if_all_its_
     assert np.any((counts.reshape(50, 2) == 0).any(axis=1) & (bag[:, 0] > 0))
 
 
+def test_shares_of_rows_are_of_the_few_rows_of_a_balanced_sample():
+    X, y = unequal_classes(3000, 30)
+    forest = BalancedRandomForestClassifier(5, min_samples_leaf=0.05, random_state=0).fit(X, y)
+    weights = [tree.tree_.weighted_n_node_samples[tree.tree_.is_leaf] for tree in forest]
+    assert all(len(of_tree) > 1 for of_tree in weights)
+    assert min(of_tree.min() for of_tree in weights) >= 0.05 * 60
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -39,7 +39,8 @@ T number_of(KeyOf<T> key) {
 /// Bytes that a view may read beyond the last code.
 constexpr std::size_t kBeyond = 4;
 
-/// Codes of all rows by rows are kept up to so many bytes.
+/// Codes are kept by rows, too, from so many columns on and up to so many bytes.
+constexpr std::size_t kFewestByRows = 4;
 constexpr std::size_t kMostByRows = std::size_t{1} << 30;
 
 /// Makes room for codes up to `most`, in the narrowest type, and calls fill with a pointer to them.
@@ -273,16 +274,13 @@ void encode_rows(const SparseRows<T, I>& rows, CodeTable& table, int n_threads) 
   });
 }
 
-/// Copies the codes of all columns into rows, wide codes first so that each is aligned.
+/// Copies the codes of all columns into rows.
 void lay_out_by_rows(CodeTable& table, int n_threads) {
   table.offsets.resize(table.columns.size());
-  for (const std::uint8_t width : {4, 2, 1})
-    for (std::size_t j = 0; j < table.columns.size(); ++j)
-      if (table.columns[j].width == width)
-        table.offsets[j] = std::exchange(table.row_stride, table.row_stride + width);
-  table.row_stride = (table.row_stride + 7) / 8 * 8;
+  for (std::size_t j = 0; j < table.columns.size(); ++j)
+    table.offsets[j] = std::exchange(table.row_stride, table.row_stride + table.columns[j].width);
   const std::size_t n = static_cast<std::size_t>(table.n_rows);
-  if (n * table.row_stride > kMostByRows) return;
+  if (table.columns.size() < kFewestByRows || n * table.row_stride > kMostByRows) return;
   table.rows.resize(n * table.row_stride + kBeyond);
   const Cut cut{table.n_rows, (table.n_rows + 2047) / 2048};
   parallel_for(cut.n_pieces, n_threads, [&](std::int64_t piece) {

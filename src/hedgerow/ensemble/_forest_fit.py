@@ -130,6 +130,9 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
         source = look_at(X)
         targets = self._targets(y, sample_weight, source.shape[0])
         table = self._encoded(source)
+        if self._goes_on and not table.is_whole:
+            self.status_ = current().reason or "stopped"
+            return
         self._grow(self._planting(table, targets, oob_group), source)
 
     def _check(self) -> None:
@@ -168,7 +171,8 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
         if left is not None:
             stand.restore(left)
         flatness = Flatness.read(self.stop_when_flat)
-        grower = Grower(planting.ground(self), stand, int(self.n_estimators), flatness, key)
+        ground = planting.ground(self._in_rows(planting.sampler))
+        grower = Grower(ground, stand, int(self.n_estimators), flatness, key)
         status = grower.run(check_n_threads(self.n_jobs))
         self._keep(planting, stand, status)
 
@@ -271,6 +275,10 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
             return every_row(seed, targets.n_rows)
         weights = np.ones(targets.n_rows) if targets.weights is None else targets.weights
         return bootstrap_of(seed, weights, groups, self.max_samples)
+
+    def _in_rows(self, sampler: RowSampler) -> Any:  # noqa: ARG002
+        """Return the parameters of a tree; shares of rows are of all rows, as in scikit-learn."""
+        return self
 
     def _refuse_contradictions(self) -> None:
         """Refuse parameters that exclude each other."""

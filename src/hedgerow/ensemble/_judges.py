@@ -97,7 +97,8 @@ class NumberJudge(Judge):
 
     def answers(self, sums: Values, n_trees: NDArray[Any] | int = 1) -> NDArray[Any]:
         """Return the means."""
-        return sums[:, :, 0] / np.reshape(n_trees, (-1, 1))
+        means: Values = sums[:, :, 0] / np.reshape(n_trees, (-1, 1))
+        return means
 
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return the squared error of every row."""

@@ -87,7 +87,7 @@ class Planting:
         return fingerprint(parameters, columns, self.targets, self.sampler)
 
     def ground(self, forest: Any) -> Ground:
-        """Return what every tree grows from."""
+        """Return what every tree of a forest with these parameters grows from."""
         criterion = CRITERIA.get(forest.criterion, forest.criterion)
         task = self.targets.task(self.table, criterion)
         settings = settings_of(forest, self.table, self.targets)

@@ -111,7 +111,7 @@ class RowSampler:
         drawn = np.bincount(self.group_of_row, counts)
         return drawn.astype(np.uint32)[self.group_of_row]
 
-    def rows(self, tree: int) -> NDArray[np.int32] | Indices:
+    def rows(self, tree: int) -> NDArray[Any]:
         """Return the rows in the sample of a tree, each as often as it is there."""
         counts = self.counts(tree)
         every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)

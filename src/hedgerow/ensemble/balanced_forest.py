@@ -5,12 +5,15 @@ C. Chen, A. Liaw, L. Breiman, "Using random forest to learn imbalanced data", re
 
 from __future__ import annotations
 
+import copy
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
-from hedgerow._parameters import true_or_false
+from hedgerow._parameters import is_whole, true_or_false
 from hedgerow._state import stateful
 from hedgerow.ensemble._balance import n_units, read_draws, strategy_rule
 from hedgerow.ensemble._class_forest import (
@@ -19,7 +22,7 @@ from hedgerow.ensemble._class_forest import (
     ClassForest,
 )
 from hedgerow.ensemble._sampling import RowSampler, from_classes, n_of
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, warn_user
 from hedgerow.tree._training import ClassTargets
 
 __all__ = ["BalancedRandomForestClassifier"]
@@ -55,10 +58,11 @@ class BalancedRandomForestClassifier(ClassForest):
         smallest one with "all", is drawn with replacement all the same: else none would be left out.
     max_samples : int, float or None, default=None
         How many rows the bootstrap draws; for ``bootstrap=True`` only.
-    n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, \
-min_weight_fraction_leaf, max_features, max_leaf_nodes, min_impurity_decrease, oob_score, n_jobs, \
-random_state, verbose, warm_start, class_weight, ccp_alpha, monotonic_cst, splitter, \
-categorical_features, voting, stop_when_flat, max_time
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        As in :class:`DecisionTreeClassifier`; a float is a share of the rows of a tree.
+    n_estimators, criterion, max_depth, min_weight_fraction_leaf, max_features, max_leaf_nodes, \
+min_impurity_decrease, oob_score, n_jobs, random_state, verbose, warm_start, class_weight, \
+ccp_alpha, monotonic_cst, splitter, categorical_features, voting, stop_when_flat, max_time
         As in :class:`RandomForestClassifier`.
 
     Attributes
@@ -76,7 +80,7 @@ status_
     >>> X, y = make_classification(1000, weights=[0.98], random_state=0)
     >>> forest = BalancedRandomForestClassifier(random_state=0).fit(X, y)
     >>> np.bincount(y), np.bincount(y[forest.estimators_samples_[0]])
-    (array([973,  27]), array([27, 27]))
+    (array([976,  24]), array([24, 24]))
     """
 
     _rules = _RULES
@@ -138,6 +142,13 @@ status_
         self.stop_when_flat = stop_when_flat
         self.max_time = max_time
 
+    def _targets(self, y: Any, sample_weight: Any, n_rows: int) -> ClassTargets:
+        """Return what is to be learnt, one class a row."""
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+            msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
+            warn_user(msg, DataConversionWarning)
+        return super()._targets(y, sample_weight, n_rows)
+
     def _sampler(
         self, targets: ClassTargets, groups: NDArray[np.int64] | None, seed: int
     ) -> RowSampler:
@@ -157,6 +168,16 @@ status_
         return from_classes(
             seed, codes, weights, groups, draws=draws, n_redrawn=min(n_redrawn, n_drawn)
         )
+
+    def _in_rows(self, sampler: RowSampler) -> Any:
+        """Return the parameters of a tree, shares of rows as numbers: they are of its few rows."""
+        n_rows = sampler.n_redrawn or int(sampler.n_draws.sum())
+        of_tree = copy.copy(self)
+        for name in ("min_samples_leaf", "min_samples_split"):
+            value = getattr(self, name)
+            if not is_whole(value):
+                setattr(of_tree, name, ceil(value * n_rows))
+        return of_tree
 
     def __sklearn_tags__(self) -> Any:
         """Say what targets are welcome."""
