@@ -213,11 +213,11 @@ class _Walk:
         if np.isnan(self.sample.columns[self.tree.feature[i]][rows]).any():
             return
         left, right = rows[way[rows]], rows[~way[rows]]
-        more_rows = self.sample.times[left].sum() > self.sample.times[right].sum()
-        more_weight = self.sample.mass[left].sum() > self.sample.mass[right].sum()
+        rows_more = self.sample.times[left].sum() - self.sample.times[right].sum()
+        weight_more = self.sample.mass[left].sum() - self.sample.mass[right].sum()
         # Scikit-learn goes by rows; ours by weight, so that whole weights are repeated rows.
-        if more_rows == more_weight:
-            assert self.tree.missing_go_to_left[i] == more_rows, f"node {i}"
+        if rows_more * weight_more > 1e-9:
+            assert self.tree.missing_go_to_left[i] == (rows_more > 0), f"node {i}"
 
     def _check_decrease(self, node: Node, way: np.ndarray) -> None:
         """No split that was looked at is better; the whole tree gains what was asked for."""

@@ -55,14 +55,14 @@ Forest::Forest(ForestShape shape, bool single_precision) : shape_(std::move(shap
 std::int64_t Forest::n_bytes() const {
   const std::size_t nodes = std::visit(
       [](const auto& all) { return all.size() * sizeof(all[0]); }, nodes_);
-  return static_cast<std::int64_t>(nodes + 8 * (lines_.size() + words_.size() + begins_.size() +
+  return static_cast<std::int64_t>(nodes + 5 * answers_.size() + 8 * (lines_.size() + words_.size() + begins_.size() +
                                                 leaf_weight_.size()));
 }
 
-std::int32_t Forest::add_line(std::span<const double> values) {
-  const std::size_t line = lines_.size() / values.size();
-  lines_.insert(lines_.end(), values.begin(), values.end());
-  return -2 - static_cast<std::int32_t>(line);
+/// A leaf as the last node of the last tree; `place` is its own from the tree's first node.
+template <class T>
+PackedNode<T> leaf_at(std::int32_t place) {
+  return {std::numeric_limits<T>::infinity(), kMissingLeft, place};
 }
 
 template <class T>
@@ -70,9 +70,11 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
   const auto width = static_cast<std::size_t>(line_width());
   const std::uint64_t first_word = words_.size();
   words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
-  std::int32_t next = 1;
+  std::int32_t next = 1, place = -1;
   for (const std::int64_t each : by_levels(tree)) {
     const auto i = static_cast<std::size_t>(each);
+    ++place;
+    is_leaf_.push_back(tree.left[i] == kNoChild);
     if (tree.left[i] != kNoChild) {
       const bool by_categories = tree.category_start[i] != kNoChild;
       const auto start = first_word + static_cast<std::uint64_t>(tree.category_start[i]);
@@ -82,16 +84,20 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
       const std::uint32_t flags =
           (tree.missing_left[i] ? kMissingLeft : 0) | (by_categories ? kByCategories : 0);
       nodes.push_back({threshold, static_cast<std::uint32_t>(tree.feature[i]) | flags, next});
+      answers_.push_back(0);
       next += 2;
       continue;
     }
+    nodes.push_back(leaf_at<T>(place));
+    leaf_weight_.push_back(tree.weight[i]);
     const std::span<const double> values(&tree.value[i * width], width);
     const auto sure = std::ranges::find(values, 1.0);
-    leaf_weight_.push_back(tree.weight[i]);
-    if (shape_.has_classes && shape_.n_outputs == 1 && sure != values.end())
-      nodes.push_back({T{0}, static_cast<std::uint32_t>(sure - values.begin()), kOneClass});
-    else
-      nodes.push_back({T{0}, 0, add_line(values)});
+    if (shape_.has_classes && shape_.n_outputs == 1 && sure != values.end()) {
+      answers_.push_back(static_cast<std::int32_t>(sure - values.begin()));
+    } else {
+      answers_.push_back(-1 - static_cast<std::int32_t>(lines_.size() / width));
+      lines_.insert(lines_.end(), values.begin(), values.end());
+    }
   }
 }
 
@@ -127,21 +133,20 @@ template <class Node, class T>
 void Forest::walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
                   std::int64_t end, std::int32_t* leaves) const {
   for (std::int64_t first = begin; first < end; first += kSideBySide) {
-    const std::int64_t n = std::min(kSideBySide, end - first);
     const T* row[kSideBySide];
     std::int32_t at[kSideBySide] = {};
-    for (std::int64_t k = 0; k < n; ++k) row[k] = rows.values + (first + k) * rows.row_stride;
-    bool goes_on = true;
-    while (goes_on) {
+    for (std::int64_t k = 0; k < kSideBySide; ++k)
+      row[k] = rows.values + std::min(first + k, end - 1) * rows.row_stride;
+    for (bool goes_on = true; goes_on;) {
       goes_on = false;
-      for (std::int64_t k = 0; k < n; ++k) {
+      for (std::int64_t k = 0; k < kSideBySide; ++k) {
         const Node& node = nodes[at[k]];
-        if (node.next < 0) continue;
-        at[k] = step(node, row[k][node.asks & kFeatureBits]);
-        goes_on = true;
+        const std::int32_t next = step(node, row[k][node.asks & kFeatureBits]);
+        goes_on |= next != at[k];
+        at[k] = next;
       }
     }
-    std::copy_n(at, n, leaves + (first - begin));
+    std::copy_n(at, std::min(kSideBySide, end - first), leaves + (first - begin));
   }
 }
 
@@ -156,16 +161,16 @@ void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end
     std::visit(
         [&](const auto& nodes) {
           for (std::int64_t t = begin; t < end; ++t) {
-            const auto* tree = nodes.data() + begins_[static_cast<std::size_t>(t)];
-            walk(tree, rows, first, last, leaves);
+            const auto root = static_cast<std::size_t>(begins_[static_cast<std::size_t>(t)]);
+            walk(&nodes[root], rows, first, last, leaves);
             for (std::int64_t i = first; i < last; ++i) {
               double* sum = &sums[static_cast<std::size_t>(i) * width];
-              const auto& leaf = tree[leaves[i - first]];
-              if (leaf.next == kOneClass) {
-                sum[leaf.asks] += 1.0;
+              const std::int32_t answer = answers_[root + static_cast<std::size_t>(leaves[i - first])];
+              if (answer >= 0) {
+                sum[answer] += 1.0;
                 continue;
               }
-              const double* line = &lines_[static_cast<std::size_t>(-2 - leaf.next) * width];
+              const double* line = &lines_[static_cast<std::size_t>(-1 - answer) * width];
               for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
             }
           }
@@ -202,14 +207,10 @@ void Forest::leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, in
 std::vector<double> Forest::weight_of_lines() const {
   std::vector<double> weights;
   std::size_t leaf = 0;
-  std::visit(
-      [&](const auto& nodes) {
-        for (const auto& node : nodes) {
-          if (node.next < kOneClass) weights.push_back(leaf_weight_[leaf]);
-          leaf += node.next < 0;
-        }
-      },
-      nodes_);
+  for (std::size_t i = 0; i < is_leaf_.size(); ++i) {
+    if (is_leaf_[i] && answers_[i] < 0) weights.push_back(leaf_weight_[leaf]);
+    leaf += is_leaf_[i];
+  }
   return weights;
 }
 
@@ -235,15 +236,18 @@ Forest::Parts Forest::parts() const {
   if (!parts.lines_are_counts) parts.lines = lines_;
   parts.words = words_;
   parts.leaf_weight = leaf_weight_;
+  parts.is_leaf = is_leaf_;
   std::visit(
       [&](const auto& nodes) {
-        for (const auto& node : nodes) {
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+          const auto& node = nodes[i];
           using Bits = BitsOf<decltype(node.threshold)>;
-          parts.is_leaf.push_back(node.next < 0);
-          if (node.next < 0) parts.has_line.push_back(node.next != kOneClass);
-          if (node.next < 0 && node.next != kOneClass) continue;
+          if (is_leaf_[i]) {
+            parts.has_line.push_back(answers_[i] < 0);
+            if (answers_[i] >= 0) parts.asks.push_back(static_cast<std::uint32_t>(answers_[i]));
+            continue;
+          }
           parts.asks.push_back(node.asks);
-          if (node.next < 0) continue;
           parts.threshold.push_back(
               node.asks & kByCategories
                   ? static_cast<double>(std::bit_cast<Bits>(node.threshold))
@@ -266,6 +270,8 @@ Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& p
   forest.words_ = parts.words;
   forest.begins_ = parts.begins;
   forest.leaf_weight_ = parts.leaf_weight;
+  forest.is_leaf_ = parts.is_leaf;
+  forest.answers_.assign(parts.is_leaf.size(), 0);
   std::size_t leaf = 0, ask = 0, inner = 0, line = 0;
   const auto next_ask = [&] {
     require(ask < parts.asks.size(), "a forest has fewer questions than nodes");
@@ -300,13 +306,15 @@ Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& p
           continue;
         }
         require(leaf < parts.has_line.size(), "a forest has fewer leaves than it says");
+        nodes.push_back(leaf_at<T>(static_cast<std::int32_t>(i)));
+        std::int32_t& answer = forest.answers_[nodes.size() - 1];
         if (parts.has_line[leaf++]) {
           require(line < parts.lines.size() / width, "a leaf of a forest has no values");
-          nodes.push_back({T{0}, 0, -2 - static_cast<std::int32_t>(line++)});
+          answer = -1 - static_cast<std::int32_t>(line++);
         } else {
           const std::uint32_t one = next_ask();
           require(one < width && forest.shape_.n_outputs == 1, "a leaf of a forest has no class");
-          nodes.push_back({T{0}, one, kOneClass});
+          answer = static_cast<std::int32_t>(one);
         }
       }
       require(next == n, "a tree of a forest has nodes without a parent");
@@ -324,15 +332,11 @@ Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& p
   return forest;
 }
 
-template <class Node>
-std::vector<double> Forest::values_of(const Node& leaf) const {
+std::vector<double> Forest::values_of(std::int32_t answer) const {
   const auto width = static_cast<std::size_t>(line_width());
   std::vector<double> values(width, 0.0);
-  if (leaf.next == kOneClass) {
-    values[leaf.asks] = 1.0;
-  } else {
-    std::copy_n(&lines_[static_cast<std::size_t>(-2 - leaf.next) * width], width, values.begin());
-  }
+  if (answer >= 0) values[static_cast<std::size_t>(answer)] = 1.0;
+  else std::copy_n(&lines_[static_cast<std::size_t>(-1 - answer) * width], width, values.begin());
   return values;
 }
 
@@ -345,15 +349,14 @@ FlatTree Forest::tree(std::int64_t number) const {
   const auto unpack = [&](const auto& nodes) {
     const auto begin = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number)]);
     const auto end = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number) + 1]);
-    auto leaf = static_cast<std::size_t>(std::count_if(
-        nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(begin),
-        [](const auto& node) { return node.next < 0; }));
+    auto leaf = static_cast<std::size_t>(
+        std::count(is_leaf_.begin(), is_leaf_.begin() + static_cast<std::ptrdiff_t>(begin), 1));
     tree.weight.resize(end - begin);
     tree.value.resize((end - begin) * width);
     for (std::size_t i = begin; i < end; ++i) {
       const auto& node = nodes[i];
       using Bits = BitsOf<decltype(node.threshold)>;
-      const bool is_leaf = node.next < 0, by_categories = !is_leaf && (node.asks & kByCategories);
+      const bool is_leaf = is_leaf_[i] != 0, by_categories = node.asks & kByCategories;
       tree.feature.push_back(is_leaf ? kUndefined : std::int64_t{node.asks & kFeatureBits});
       tree.threshold.push_back(is_leaf || by_categories ? static_cast<double>(kUndefined)
                                                         : static_cast<double>(node.threshold));
@@ -364,7 +367,7 @@ FlatTree Forest::tree(std::int64_t number) const {
           by_categories ? static_cast<std::int64_t>(std::bit_cast<Bits>(node.threshold)) : kNoChild);
       if (!is_leaf) continue;
       tree.weight[i - begin] = leaf_weight_[leaf++];
-      std::ranges::copy(values_of(node), tree.value.begin() + static_cast<std::ptrdiff_t>((i - begin) * width));
+      std::ranges::copy(values_of(answers_[i]), tree.value.begin() + static_cast<std::ptrdiff_t>((i - begin) * width));
     }
   };
   std::visit(unpack, nodes_);

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._state import record
-from hedgerow._state.rules import Shaped, Sizes
 from hedgerow.tree.tree import Tree
 
 __all__ = ["PackedTrees"]
@@ -21,20 +20,13 @@ _VALUE = [field.name for field in fields(Tree)].index("value")
 Parts: TypeAlias = dict[str, NDArray[Any]]
 
 
-def _whole_forest(value: Any, sizes: Sizes) -> str | None:  # noqa: ARG001
-    """Allow the parts of a forest that the core can use without reading beyond them."""
-    expected = "the arrays of packed trees"
-    is_dict = isinstance(value, dict) and all(isinstance(name, str) for name in value)
-    if not is_dict or not all(isinstance(part, np.ndarray) for part in value.values()):
-        return expected
-    try:
-        _core.ForestTrees.of_parts(value)
-    except (ValueError, TypeError, KeyError) as error:
-        return f"{expected} ({error})"
-    return None
+def _arrays(value: Any) -> str | None:
+    """Allow named arrays; whether they are a forest's is found out when they become one."""
+    fine = isinstance(value, dict) and all(isinstance(part, np.ndarray) for part in value.values())
+    return None if fine else "the arrays of packed trees"
 
 
-@record(parts=Shaped(_whole_forest))
+@record(parts=_arrays)
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class PackedTrees:
     """Many trees, packed by the core.
@@ -50,7 +42,11 @@ class PackedTrees:
     parts: Parts
 
     def __init__(self, parts: Parts) -> None:
-        vars(self)["core"] = _core.ForestTrees.of_parts(parts)
+        try:
+            vars(self)["core"] = _core.ForestTrees.of_parts(parts)
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+            msg = f"the arrays of packed trees do not belong together ({error}); save the forest again"
+            raise ValueError(msg) from error
 
     @staticmethod
     def of(core: _core.ForestTrees) -> PackedTrees:

@@ -124,8 +124,10 @@ class CheckpointFile:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import hedgerow.ensemble
     import hedgerow.linear
     import hedgerow.svm
+    import hedgerow.tree
 
     contents = read_state(path, "checkpoint")
     version = contents.get("hedgerow_version") if isinstance(contents, dict) else None

@@ -1,7 +1,8 @@
 // Many trees, packed for prediction; and what rows out of the bag were predicted.
 //
 // Nodes of a tree lie level by level, siblings side by side: a node knows its left child, the right one
-// is next to it. A leaf of one class costs no more than its node; other leaves have a line of values.
+// is next to it. A leaf leads to itself, so that rows can walk on, without a question whether they have
+// arrived, until all of them have. A leaf is of one class, or has a line of values.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,14 @@ namespace hedgerow {
 /// T is the type of the numbers that were learnt from: thresholds need no more digits.
 template <class T>
 struct PackedNode {
-  T threshold;           ///< of an inner node; of a split by categories, bits: where its words begin
-  std::uint32_t asks;    ///< feature, and the flags below; of a leaf of one class, the class
-  std::int32_t next;     ///< the left child, from the tree's first node; of a leaf, see below
+  T threshold;         ///< infinity in leaves; of a split by categories, bits: where its words begin
+  std::uint32_t asks;  ///< feature, and the flags below; of a leaf, kMissingLeft
+  std::int32_t next;   ///< the left child, from the tree's first node; of a leaf, itself
 };
 
 constexpr std::uint32_t kMissingLeft = 1u << 31;
 constexpr std::uint32_t kByCategories = 1u << 30;
 constexpr std::uint32_t kFeatureBits = kByCategories - 1;
-constexpr std::int32_t kOneClass = -1;  ///< next of a leaf of one class; of others it is -2 - line
 
 struct ForestShape {
   std::int64_t n_outputs = 1;
@@ -82,19 +82,19 @@ class Forest {
 
   template <class T>
   void add_nodes(const FlatTree& tree, Nodes<T>& nodes);
-  std::int32_t add_line(std::span<const double> values);
   template <class Node, class T>
   std::int32_t step(const Node& node, T value) const;
   template <class Node, class T>
   void walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
             std::int32_t* leaves) const;
   std::int64_t line_width() const { return shape_.n_outputs * shape_.width; }
-  template <class Node>
-  std::vector<double> values_of(const Node& leaf) const;
+  std::vector<double> values_of(std::int32_t answer) const;
   std::vector<double> weight_of_lines() const;
 
   ForestShape shape_;
   std::variant<Nodes<float>, Nodes<double>> nodes_;
+  std::vector<std::int32_t> answers_;  ///< of each leaf: its class, or -1 - its line
+  std::vector<std::uint8_t> is_leaf_;
   std::vector<std::int64_t> begins_{0};
   std::vector<double> lines_;
   std::vector<std::uint64_t> words_;
