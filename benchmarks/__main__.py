@@ -46,7 +46,12 @@ _TABLE_WIDTH = 200
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw seconds against rows into this file, .svg or .png.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=3, help="Timed fits of each. [3]")
+@click.option(
+    "--repeats",
+    type=click.IntRange(0),
+    default=3,
+    help="Timed fits of each; with 0 the first fit counts, for long ones. [3]",
+)
 @click.option("--only", default="", help="Only the cases whose name contains this.")
 @click.option("--target", default="", help="Only the qualities whose name contains this.")
 @click.option("--without", multiple=True, help="Leave out who has this name; may be repeated.")

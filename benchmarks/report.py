@@ -77,13 +77,14 @@ class Report:
         return geometric_mean(ratio for ratio in ratios if not math.isnan(ratio))
 
     def processor_share(self) -> float:
-        """Return processor over wall time of the repeats that run in one thread: 1 if quiet."""
+        """Return processor over wall time of what is charged and runs in one thread: 1 if quiet."""
+        phase = "repeat" if self.limits.repeats else "climb"
         single = {c.name for c in self.suite.contestants if c.threads(self.limits.threads) == 1}
         runs = [
             run
             for case in self.cases
             for run in case.runs
-            if run.contestant in single and run.phase == "repeat" and run.status == "done"
+            if run.contestant in single and run.phase == phase and run.status == "done"
         ]
         wall = sum(run.seconds for run in runs)
         return sum(run.cpu_seconds for run in runs) / wall if wall > 0 else 1.0
@@ -142,8 +143,9 @@ class Report:
 
     def _notes(self) -> Iterable[str]:
         """Yield a line for whatever was not a plain timing."""
+        how = f"Median seconds of {self.limits.repeats} interleaved repeats ± half their range"
         yield (
-            f"Median seconds of {self.limits.repeats} interleaved repeats ± half their range; "
+            f"{how if self.limits.repeats else 'Seconds of one fit each'}; "
             f"> charged the budget of {self.limits.budget:g} s, ~ not every repeat got there."
         )
         if self.suite.remark:

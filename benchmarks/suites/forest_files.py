@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,11 @@ from benchmarks.peers.forests_like_sklearn import HedgerowForest, ScikitLearnFor
 from benchmarks.suites.forest import CASES, REMARK
 
 __all__ = ["SUITE", "Saver"]
+
+_Folder = tempfile.TemporaryDirectory[str]
+_FILE = "forest"
+_N_CHECKED = 1000
+"""Rows that the forest of the file must predict as the one that was saved does."""
 
 _NAMES = ("covtype 100 000", "letter", "adult raw", "california_housing raw")
 
@@ -63,23 +68,31 @@ class Saver:
         """Grow the forest."""
         self._fitted = self.fitter.fit(task, data, 0.0, n_threads)
 
-    def fit(self, task: ForestTask, data: Dataset, tolerance: float, n_threads: int) -> int:  # noqa: ARG002
-        """Save the forest; return the size of its file, which is gone again."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "forest"
-            if self.is_ours:
-                hedgerow.save(self._fitted.model, file)
-            else:
-                with open(file, "wb") as stream:
-                    pickle.dump(self._fitted.model, stream, protocol=pickle.HIGHEST_PROTOCOL)
-            return file.stat().st_size
+    def fit(self, task: ForestTask, data: Dataset, tolerance: float, n_threads: int) -> _Folder:  # noqa: ARG002
+        """Save the forest; return the folder of its file."""
+        folder = tempfile.TemporaryDirectory()
+        file = Path(folder.name) / _FILE
+        if self.is_ours:
+            hedgerow.save(self._fitted.model, file)
+        else:
+            with open(file, "wb") as stream:
+                pickle.dump(self._fitted.model, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        return folder
 
-    def result(self, fitted: int) -> Mapping[str, NDArray[np.float64]]:
-        """Return bytes and nodes."""
-        n_nodes = self.fitter.n_nodes(self._fitted)
-        return {"bytes": np.array([fitted], float), "nodes": np.array([n_nodes], float)}
+    def result(self, fitted: _Folder) -> Mapping[str, NDArray[np.float64]]:
+        """Return bytes and nodes of a file from which the same forest comes back; it is gone then."""
+        file = Path(fitted.name) / _FILE
+        n_bytes, n_nodes = file.stat().st_size, self.fitter.n_nodes(self._fitted)
+        kept = hedgerow.load(file) if self.is_ours else pickle.loads(file.read_bytes())
+        fitted.cleanup()
+        rows, again = self._fitted.X_test[:_N_CHECKED], replace(self._fitted, model=kept)
+        predictions = (self.fitter.predict(grown, rows) for grown in (self._fitted, again))
+        if not np.array_equal(*predictions):
+            msg = "the forest that came back from the file predicts otherwise than the one that was saved"
+            raise ValueError(msg)
+        return {"bytes": np.array([n_bytes], float), "nodes": np.array([n_nodes], float)}
 
-    def ran(self, fitted: int) -> str:  # noqa: ARG002 - the protocol's form
+    def ran(self, fitted: _Folder) -> str:  # noqa: ARG002 - the protocol's form
         """Return what who fits says of the forest."""
         return str(self.fitter.ran(self._fitted))
 

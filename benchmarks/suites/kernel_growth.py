@@ -1,6 +1,6 @@
 """How the time of a kernel machine grows with the rows of covtype; ``--plot FILE`` draws it.
 
-Meant for ``--budget 1200 --repeats 1``: who does not end in time at one size is charged the budget.
+Meant for ``--budget 1200 --repeats 0``: who does not end in time at one size is charged the budget.
 LIBSVM goes once, as scikit-learn has it.
 """
 

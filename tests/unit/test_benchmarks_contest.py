@@ -169,6 +169,15 @@ def test_repeats_go_round_the_contestants():
     assert order == ["a", "a", "b", "b"] * 2
 
 
+def test_without_repeats_the_first_fit_is_charged():
+    seconds = {1.0: 0.01, 0.1: 0.05, 0.01: 0.2, 0.001: 0.01}
+    report = hold(Toiler(seconds=seconds), limits=Limits(0, 5.0, 1))
+    assert {run.phase for run in report.cases[0].runs} == {"warm-up", "climb"}
+    tight = standing(report, "sleeper", "tight")
+    assert (tight.status, tight.n_missed) == ("reached", 0)
+    assert tight.seconds >= 0.2
+
+
 def test_who_is_too_slow_is_stopped_charged_the_budget_and_marked():
     slow = Sleeper("slow", {1.0: 0.01, 0.1: 60.0})
     start = time.monotonic()
