@@ -103,6 +103,7 @@ nb::dict parts_of(const Forest& self) {
   named["by_categories"] = pack_bits(by_categories);
   named["threshold"] = self.is_single() ? cast_as<float>(parts.threshold)
                                         : cast_as<double>(parts.threshold);
+  named["word_start"] = cast_as<std::uint32_t>(parts.word_start);
   named["has_line"] = pack_bits(parts.has_line);
   named["lines"] = parts.lines_are_counts ? narrow(parts.lines) : cast_as<double>(parts.lines);
   named["words"] = cast_as<std::uint64_t>(parts.words);
@@ -129,6 +130,7 @@ std::shared_ptr<Forest> of_parts(const nb::dict& named) {
     parts.asks[i] = (parts.asks[i] & kFeatureBits) | (missing_left[i] ? kMissingLeft : 0) |
                     (by_categories[i] ? kByCategories : 0);
   parts.threshold = widen<double>(named, "threshold");
+  parts.word_start = exact<std::uint32_t>(named, "word_start");
   parts.leaf_weight = widen<double>(named, "leaf_weight");
   parts.has_line = bits(named, "has_line", parts.leaf_weight.size());
   parts.lines = widen<double>(named, "lines");

@@ -61,7 +61,7 @@ TEST(codes_by_rows_are_those_by_columns) {
 TEST(codes_are_as_wide_as_they_must_be) {
   for (const std::size_t n : {255u, 256u, 257u, 1023u, 1024u, 65536u, 65537u}) {
     std::vector<double> x(n);
-    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>((i * 40503) % n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>((i * 7919) % n);
     const auto table = table_of(x, 1);
     const CodeColumn& column = table->columns[0];
     CHECK(column.n_codes == n);
@@ -171,4 +171,7 @@ TEST(parts_that_lead_nowhere_make_no_forest) {
   CHECK(is_refused([](Forest::Parts& parts) { parts.asks[0] |= kByCategories; }));
   CHECK(is_refused([](Forest::Parts& parts) { parts.begins.back() = 2; }));
   CHECK(is_refused([](Forest::Parts& parts) { parts.leaf_weight.pop_back(); }));
+  CHECK(is_refused([](Forest::Parts& parts) { parts.threshold.push_back(1.0); }));
+  CHECK(is_refused([](Forest::Parts& parts) { parts.word_start.push_back(0); }));
+  CHECK(is_refused([](Forest::Parts& parts) { parts.asks.pop_back(); }));
 }

@@ -136,6 +136,7 @@ KERNEL_DIFFERENCES = {
                 "kernel": "linear",
                 "X_train": make_blobs(100, centers=10, random_state=0)[0][:80],
             },
+            is_by_rounding=True,
         )
     ],
 }

@@ -75,15 +75,16 @@ def test_two_classes_and_numbers_order_any_number_of_categories_optimally(criter
         )
     )
     if criterion == "poisson":
-        sample = replace(
-            sample, y=sample.y + 0.125
-        )  # A side of zeros is forbidden, which has no order.
+        # Sides of zeros are forbidden, and what is forbidden knows no order.
+        sample = replace(sample, y=sample.y + 0.125)
     grow_and_check(sample, Settings(max_depth=1))
 
 
-@pytest.mark.parametrize(
-    ("criterion", "n_outputs"), [*((c, 1) for c in CLASSES), ("absolute_error", 1)]
-)
+HEURISTIC = [*((criterion, 1) for criterion in CLASSES), ("absolute_error", 1)]
+HEURISTIC += [("gini", 2), ("squared_error", 2), ("poisson", 2), ("absolute_error", 2)]
+
+
+@pytest.mark.parametrize(("criterion", "n_outputs"), HEURISTIC)
 @settings(max_examples=40)
 @given(data=st.data())
 def test_many_categories_are_split_no_worse_than_by_one_of_them(criterion, n_outputs, data):
@@ -95,6 +96,7 @@ def test_many_categories_are_split_no_worse_than_by_one_of_them(criterion, n_out
             categories=(9, 90),
             max_rows=120,
             max_features=1,
+            n_outputs=n_outputs,
         )
     )
     tree = grow_and_check(sample, Settings(max_depth=2), optimal=False)

@@ -215,7 +215,8 @@ std::vector<double> Forest::weight_of_lines() const {
 }
 
 /// Shares of classes as counts, where they are; empty if they are not.
-static std::vector<double> as_counts(std::span<const double> shares, std::span<const double> weights) {
+static std::vector<double> as_counts(std::span<const double> shares,
+                                     std::span<const double> weights) {
   constexpr double most = 4294967295.0;
   std::vector<double> counts;
   const std::size_t width = weights.empty() ? 1 : shares.size() / weights.size();
@@ -248,86 +249,99 @@ Forest::Parts Forest::parts() const {
             continue;
           }
           parts.asks.push_back(node.asks);
-          parts.threshold.push_back(
-              node.asks & kByCategories
-                  ? static_cast<double>(std::bit_cast<Bits>(node.threshold))
-                  : static_cast<double>(node.threshold));
+          if (node.asks & kByCategories)
+            parts.word_start.push_back(
+                static_cast<std::uint32_t>(std::bit_cast<Bits>(node.threshold)));
+          else
+            parts.threshold.push_back(static_cast<double>(node.threshold));
         }
       },
       nodes_);
   return parts;
 }
 
-Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& parts) {
-  Forest forest(std::move(shape), single_precision);
-  const auto width = static_cast<std::size_t>(forest.line_width());
-  require(!parts.begins.empty() && parts.begins.front() == 0 &&
-              std::ranges::is_sorted(parts.begins) &&
-              parts.begins.back() == static_cast<std::int64_t>(parts.is_leaf.size()) &&
-              parts.lines.size() % width == 0,
-          "the parts of a forest do not belong together");
-  forest.lines_ = parts.lines;
-  forest.words_ = parts.words;
-  forest.begins_ = parts.begins;
-  forest.leaf_weight_ = parts.leaf_weight;
-  forest.is_leaf_ = parts.is_leaf;
-  forest.answers_.assign(parts.is_leaf.size(), 0);
-  std::size_t leaf = 0, ask = 0, inner = 0, line = 0;
-  const auto next_ask = [&] {
+namespace {
+
+/// Reads parts from their beginnings and believes none of them.
+struct PartsReader {
+  const ForestShape& shape;
+  const Forest::Parts& parts;
+  std::size_t width;
+  std::size_t ask = 0, number = 0, set = 0, leaf = 0, line = 0;
+
+  std::uint32_t next_ask() {
     require(ask < parts.asks.size(), "a forest has fewer questions than nodes");
     return parts.asks[ask++];
-  };
+  }
+
+  template <class T>
+  PackedNode<T> inner_node(std::int32_t next) {
+    const std::uint32_t asks = next_ask(), feature = asks & kFeatureBits;
+    require(feature < shape.n_categories.size(), "a forest splits by a feature that is not there");
+    if (!(asks & kByCategories)) {
+      require(number < parts.threshold.size(), "a forest has fewer thresholds than splits");
+      return {static_cast<T>(parts.threshold[number++]), asks, next};
+    }
+    const auto n_words = static_cast<std::uint64_t>(shape.n_categories[feature] + 63) / 64;
+    require(set < parts.word_start.size() && n_words > 0 &&
+                parts.word_start[set] + n_words <= parts.words.size(),
+            "a set of categories of a forest is not there");
+    return {std::bit_cast<T>(static_cast<BitsOf<T>>(parts.word_start[set++])), asks, next};
+  }
+
+  std::int32_t answer() {
+    require(leaf < parts.has_line.size(), "a forest has fewer leaves than it says");
+    if (parts.has_line[leaf++]) {
+      require((line + 1) * width <= parts.lines.size(), "a leaf of a forest has no values");
+      return -1 - static_cast<std::int32_t>(line++);
+    }
+    const std::uint32_t one = next_ask();
+    require(one < width && shape.n_outputs == 1, "a leaf of a forest has no class");
+    return static_cast<std::int32_t>(one);
+  }
+
+  bool is_at_end() const {
+    return ask == parts.asks.size() && number == parts.threshold.size() &&
+           set == parts.word_start.size() && leaf == parts.has_line.size() &&
+           leaf == parts.leaf_weight.size() && line * width == parts.lines.size();
+  }
+};
+
+}  // namespace
+
+Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& parts) {
+  Forest forest(std::move(shape), single_precision);
+  PartsReader reader{forest.shape_, parts, static_cast<std::size_t>(forest.line_width())};
+  require(!parts.begins.empty() && parts.begins.front() == 0 &&
+              std::ranges::is_sorted(parts.begins) &&
+              parts.begins.back() == static_cast<std::int64_t>(parts.is_leaf.size()),
+          "the parts of a forest do not belong together");
+  forest.begins_ = parts.begins;
+  forest.lines_ = parts.lines;
+  forest.words_ = parts.words;
+  forest.leaf_weight_ = parts.leaf_weight;
+  forest.is_leaf_ = parts.is_leaf;
   const auto make = [&](auto& nodes) {
-    using Node = typename std::remove_reference_t<decltype(nodes)>::value_type;
-    using T = decltype(Node::threshold);
+    using T = decltype(std::remove_reference_t<decltype(nodes)>::value_type::threshold);
     for (std::size_t t = 0; t + 1 < parts.begins.size(); ++t) {
-      const std::int64_t n = parts.begins[t + 1] - parts.begins[t];
-      require(n % 2 == 1, "a tree of a forest has an even number of nodes");
+      const auto n = static_cast<std::int32_t>(parts.begins[t + 1] - parts.begins[t]);
       std::int32_t next = 1;
-      for (std::int64_t i = 0; i < n; ++i) {
-        if (!parts.is_leaf[static_cast<std::size_t>(parts.begins[t] + i)]) {
-          const std::uint32_t asks = next_ask();
-          const std::uint32_t feature = asks & kFeatureBits;
-          require(feature < forest.shape_.n_categories.size() && next > i && next + 1 < n &&
-                      inner < parts.threshold.size(),
-                  "a node of a forest leads nowhere");
-          const double threshold = parts.threshold[inner++];
-          if (asks & kByCategories) {
-            const std::int64_t n_words = (forest.shape_.n_categories[feature] + 63) / 64;
-            require(threshold >= 0 && n_words > 0 &&
-                        threshold + static_cast<double>(n_words) <=
-                            static_cast<double>(parts.words.size()),
-                    "a set of categories of a forest is not there");
-            nodes.push_back({std::bit_cast<T>(static_cast<BitsOf<T>>(threshold)), asks, next});
-          } else {
-            nodes.push_back({static_cast<T>(threshold), asks, next});
-          }
-          next += 2;
-          continue;
-        }
-        require(leaf < parts.has_line.size(), "a forest has fewer leaves than it says");
-        nodes.push_back(leaf_at<T>(static_cast<std::int32_t>(i)));
-        std::int32_t& answer = forest.answers_[nodes.size() - 1];
-        if (parts.has_line[leaf++]) {
-          require(line < parts.lines.size() / width, "a leaf of a forest has no values");
-          answer = -1 - static_cast<std::int32_t>(line++);
-        } else {
-          const std::uint32_t one = next_ask();
-          require(one < width && forest.shape_.n_outputs == 1, "a leaf of a forest has no class");
-          answer = static_cast<std::int32_t>(one);
-        }
+      for (std::int32_t i = 0; i < n; ++i) {
+        const bool is_leaf = parts.is_leaf[static_cast<std::size_t>(parts.begins[t] + i)];
+        require(is_leaf || (next > i && next + 1 < n), "a node of a forest leads nowhere");
+        nodes.push_back(is_leaf ? leaf_at<T>(i) : reader.inner_node<T>(next));
+        forest.answers_.push_back(is_leaf ? reader.answer() : 0);
+        next += is_leaf ? 0 : 2;
       }
       require(next == n, "a tree of a forest has nodes without a parent");
     }
   };
   std::visit(make, forest.nodes_);
-  require(leaf == parts.leaf_weight.size() && leaf == parts.has_line.size() &&
-              ask == parts.asks.size() && inner == parts.threshold.size() &&
-              line * width == parts.lines.size(),
-          "the parts of a forest do not belong together");
+  require(reader.is_at_end(), "the parts of a forest do not belong together");
   if (parts.lines_are_counts) {
     const std::vector<double> weights = forest.weight_of_lines();
-    for (std::size_t i = 0; i < forest.lines_.size(); ++i) forest.lines_[i] /= weights[i / width];
+    for (std::size_t i = 0; i < forest.lines_.size(); ++i)
+      forest.lines_[i] /= weights[i / reader.width];
   }
   return forest;
 }

@@ -60,7 +60,8 @@ class Forest {
     std::vector<std::int64_t> begins;          ///< of each tree's nodes, and the end of the last one's
     std::vector<std::uint8_t> is_leaf;         ///< of each node
     std::vector<std::uint32_t> asks;           ///< of inner nodes; of leaves of one class, the class
-    std::vector<double> threshold;             ///< of each inner node; for categories, where words begin
+    std::vector<double> threshold;             ///< of each split by numbers
+    std::vector<std::uint32_t> word_start;     ///< of each split by categories
     std::vector<std::uint8_t> has_line;        ///< of each leaf: whether it has a line of values
     std::vector<double> lines;                 ///< n_outputs x width values a line
     bool lines_are_counts = false;             ///< whether lines are to be divided by the leaf's weight
