@@ -166,3 +166,22 @@ def test_a_fit_cut_short_says_so():
         model = LinearOneClassSVM(nu=0.1, max_iter=1).fit(cloud())
     assert model.status_ == "max_iter"
     assert set(model.predict(cloud())) <= {-1, 1}
+
+
+def test_rows_that_surround_the_origin_are_certified_as_far_as_numbers_go():
+    # The central path ends in overflow here; alphas that cancel out are found by least squares.
+    X = [
+        [1, 0, 2],
+        [-1, -1, -1],
+        [0, 0, 0],
+        [1, 0, 1],
+        [0, 0, 0],
+        [0, 0, 1],
+        [-2, 1, -2],
+        [0, 0, 0],
+    ]
+    weight = np.array([1, 1, 2, 3, 2, 1, 3, 1]) * 0.17350848
+    model = LinearOneClassSVM(nu=1.0 / weight.sum(), tol=1e-9)
+    model.fit(np.array(X, dtype=float), sample_weight=weight)
+    assert model.certificate_.is_certified
+    np.testing.assert_array_equal(model.coef_, 0.0)

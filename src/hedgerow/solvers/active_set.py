@@ -45,6 +45,8 @@ def is_cheap(problem: LinearProblem) -> bool:
 def finish_exactly(progress: Progress, alpha: Vector) -> None:
     """Try to replace the points of a nearly solved problem by exact ones."""
     problem = progress.problem
+    if is_cheap(problem):
+        _cancel_out(progress)
     if not is_cheap(problem) or progress.relative_gap > 1e-2:
         return
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads) + problem.rho
@@ -58,6 +60,26 @@ def finish_exactly(progress: Progress, alpha: Vector) -> None:
         progress.offer_dual(alpha)
         if not groups.regroup(alpha, residuals):
             return
+
+
+def _cancel_out(progress: Progress) -> None:
+    """Where rows surround the origin, bring the w of a pull to 0: by least squares in the free alphas.
+
+    Then the optimum is 0, any alphas that cancel out are the best ones, and none of them is singled
+    out by the rows between: the exact finish has nothing to hold on to.
+    """
+    problem, alpha = progress.problem, progress.alpha
+    n_samples, n_features = problem.shape
+    is_free = problem.pull != 0.0 and problem.intercept == "free" and n_features < n_samples
+    if not is_free or progress.is_solved:
+        return
+    between = (alpha > problem.lower) & (alpha < problem.upper)
+    threads = problem.n_threads
+    w = _core.weighted_row_sum(problem.matrix, problem.y * alpha, threads)
+    gram = _core.gram(problem.matrix, between.astype(np.float64), 1.0, threads)
+    back, *_ = np.linalg.lstsq(gram, np.append(w, 0.0), rcond=None)
+    scores = _core.scores(problem.matrix, back[None, :-1].copy(), back[-1:].copy(), threads)[:, 0]
+    progress.offer_dual(alpha - np.where(between, problem.y * scores, 0.0))
 
 
 class _Groups:

@@ -58,7 +58,11 @@ def interior_point(progress: Progress) -> Status | None:
             or since >= PATIENCE
         ):
             break
-        path.advance()
+        try:
+            path.advance()
+        except FloatingPointError:  # the path has come as far as numbers can; the finish may do more
+            since = PATIENCE
+            break
         progress.n_iter += 1
         lowest, since = (path.mu, 0) if path.mu < 0.5 * lowest else (lowest, since + 1)
     finish_exactly(progress, path.alpha_on_bounds())
