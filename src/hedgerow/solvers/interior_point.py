@@ -60,7 +60,9 @@ def interior_point(progress: Progress) -> Status | None:
             break
         try:
             path.advance()
-        except FloatingPointError:  # the path has come as far as numbers can; the finish may do more
+        except (
+            FloatingPointError
+        ):  # the path has come as far as numbers can; the finish may do more
             since = PATIENCE
             break
         progress.n_iter += 1
