@@ -64,7 +64,7 @@ COPIES = {"OneClassSVM": 36, "SVDD": 12}
 """How often each row is there for a machine that would else stall, at rounding, before it is stopped."""
 
 
-SHAPES = {"DecisionTreeClassifier": (25_000, 100), "DecisionTreeRegressor": (25_000, 100)}
+SHAPES = {"DecisionTreeClassifier": (60_000, 150), "DecisionTreeRegressor": (25_000, 100)}
 """Different rows, and columns, for what ends at last: so many that it takes seconds."""
 
 
