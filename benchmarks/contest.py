@@ -136,6 +136,8 @@ class Suite:
         The lines, the columns, and the qualities asked for, loosest first.
     referee : callable
         Makes the judge of a case; may run reference fits through the Measure it is given.
+    teller : callable or None
+        Takes the referee's place where no target asks for anything: then reference fits are idle.
     remark : str
         What a reader must know of all figures.
     conclude : callable or None
@@ -147,6 +149,7 @@ class Suite:
     contestants: Sequence[Contestant]
     targets: Sequence[Target]
     referee: Callable[[Any, Dataset, Measure], Judge]
+    teller: Callable[[Any, Dataset, Measure], Judge] | None = None
     remark: str = ""
     conclude: Callable[[Any], Conclusion] | None = None
 
@@ -256,7 +259,7 @@ class Contest:
 
     def hold(self) -> None:
         """Climb every ladder, then repeat the rungs that count."""
-        self._judge = self._suite.referee(self._case.task, self._data, self._reference_fit)
+        self._judge = self._referee()(self._case.task, self._data, self._reference_fit)
         for contestant in self._entrants:
             self._climb(contestant)
         for _ in range(self._limits.repeats):
@@ -340,6 +343,12 @@ class Contest:
         worker = self._ready_worker(contestant)
         outcome = worker.fit(tolerance, self._limits.budget)
         return self._keep(contestant, phase, tolerance, outcome)
+
+    def _referee(self) -> Callable[[Any, Dataset, Measure], Judge]:
+        """Return who makes the judge."""
+        suite = self._suite
+        asks_nothing = all(target.at_most == float("inf") for target in suite.targets)
+        return suite.teller if suite.teller is not None and asks_nothing else suite.referee
 
     def _reference_fit(self, contestant: Contestant, tolerance: float) -> Outcome:
         """Fit for the referee, with patience; not a run of the contest."""

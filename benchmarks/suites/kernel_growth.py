@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks.contest import Case, Judge, Measure, Suite, Target
-from benchmarks.datasets import Dataset
-from benchmarks.kernel_objectives import KernelTask, judge_against
+from benchmarks.contest import Case, Suite, Target
+from benchmarks.kernel_objectives import KernelTask
 from benchmarks.peers.kernel_machines import HedgerowKernel, IntelexKernel, ScikitLearnKernel
-from benchmarks.suites.kernel import REMARK, some_of_covtype
+from benchmarks.suites.kernel import REMARK, only_told, some_of_covtype
 
 __all__ = ["SUITE"]
 
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
-
-
-def _only_told(task: KernelTask, data: Dataset, measure: Measure) -> Judge:  # noqa: ARG001
-    """Return a judge who keeps objective and accuracy and finds everything good enough."""
-    return judge_against(task, data, None)
 
 
 SUITE = Suite(
@@ -32,6 +26,6 @@ SUITE = Suite(
     ],
     contestants=(HedgerowKernel(), IntelexKernel(), ScikitLearnKernel()),
     targets=(Target("tolerance 1e-3", float("inf")),),
-    referee=_only_told,
+    referee=only_told,
     remark=REMARK,
 )

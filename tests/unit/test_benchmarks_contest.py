@@ -126,10 +126,10 @@ def referee(task, data, measure):
     return lambda result: Verdict(float(result["figure"][0]))
 
 
-def hold(*contestants, limits=None, referee=referee):
+def hold(*contestants, limits=None, referee=referee, targets=TARGETS, teller=None):
     limits = limits or Limits(repeats=2, budget=5.0, threads=1)
     case = Case("clouds", two_clouds, task=None)
-    suite = Suite("Known manners", [case], contestants, TARGETS, referee)
+    suite = Suite("Known manners", [case], contestants, targets, referee, teller)
     crew = {}
     contest = Contest(suite, case, two_clouds(None), limits=limits, crew=crew, say=[].append)
     try:
@@ -263,6 +263,17 @@ def test_a_case_without_reference_says_so():
 
     with pytest.raises(UnjudgeableError, match="RuntimeError: no"):
         hold(Sleeper(), referee=refuse)
+
+
+def test_where_no_target_asks_for_anything_no_reference_is_fitted():
+    def refuse(task, data, measure):
+        msg = "asked"
+        raise UnjudgeableError(msg)
+
+    report = hold(Sleeper(), referee=refuse, targets=[Target("any", math.inf)], teller=referee)
+    assert standing(report, "sleeper", "any").status == "reached"
+    with pytest.raises(UnjudgeableError, match="asked"):
+        hold(Sleeper(), referee=refuse, teller=referee)
 
 
 def test_waiting_for_others_is_seen_in_the_processor_share():
