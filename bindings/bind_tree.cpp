@@ -90,7 +90,7 @@ TreeSettings make_settings(const std::string& splitter, std::int64_t max_feature
                            std::int64_t max_depth, std::int64_t min_samples_split,
                            std::int64_t min_samples_leaf, double min_weight_leaf,
                            std::int64_t max_leaf_nodes, double min_impurity_decrease,
-                           std::optional<Vector<const std::int8_t>> monotonic) {
+                           bool in_any_order, std::optional<Vector<const std::int8_t>> monotonic) {
   TreeSettings settings;
   settings.splitter = named("splitter", splitter, kSplitters);
   settings.max_features = max_features;
@@ -100,6 +100,7 @@ TreeSettings make_settings(const std::string& splitter, std::int64_t max_feature
   settings.min_weight_leaf = min_weight_leaf;
   settings.max_leaf_nodes = max_leaf_nodes;
   settings.min_impurity_decrease = min_impurity_decrease;
+  settings.in_any_order = in_any_order;
   if (monotonic) settings.monotonic.assign(monotonic->data(), monotonic->data() + monotonic->size());
   return settings;
 }
@@ -233,14 +234,16 @@ void bind_growing(nb::module_& module) {
            [](TreeSettings* self, const std::string& splitter, std::int64_t max_features,
               std::int64_t max_depth, std::int64_t min_samples_split,
               std::int64_t min_samples_leaf, double min_weight_leaf, std::int64_t max_leaf_nodes,
-              double min_impurity_decrease, std::optional<Vector<const std::int8_t>> monotonic) {
+              double min_impurity_decrease, bool in_any_order,
+              std::optional<Vector<const std::int8_t>> monotonic) {
              new (self) TreeSettings(make_settings(
                  splitter, max_features, max_depth, min_samples_split, min_samples_leaf,
-                 min_weight_leaf, max_leaf_nodes, min_impurity_decrease, std::move(monotonic)));
+                 min_weight_leaf, max_leaf_nodes, min_impurity_decrease, in_any_order,
+                 std::move(monotonic)));
            },
            nb::kw_only(), "splitter"_a, "max_features"_a, "max_depth"_a, "min_samples_split"_a,
            "min_samples_leaf"_a, "min_weight_leaf"_a, "max_leaf_nodes"_a,
-           "min_impurity_decrease"_a, "monotonic"_a.none());
+           "min_impurity_decrease"_a, "in_any_order"_a, "monotonic"_a.none());
   nb::class_<TreeTask>(module, "TreeTask", nb::is_final(),
                        "What trees learn from: made once, used by every tree.")
       .def_static("classes", &class_task, "table"_a, "criterion"_a, "y"_a.noconvert(),

@@ -156,6 +156,7 @@ def core_settings(settings: Settings, n_features: int) -> _core.TreeSettings:
         min_weight_leaf=settings.min_weight_leaf,
         max_leaf_nodes=-1 if settings.max_leaf_nodes is None else settings.max_leaf_nodes,
         min_impurity_decrease=settings.min_impurity_decrease,
+        in_any_order=False,
         monotonic=None if signs is None else np.array(signs, dtype=np.int8),
     )
 

@@ -479,6 +479,7 @@ class TreeSettings:
         min_weight_leaf: float,
         max_leaf_nodes: int,
         min_impurity_decrease: float,
+        in_any_order: bool,
         monotonic: _Int8 | None,
     ) -> None: ...
 

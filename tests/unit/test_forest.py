@@ -304,13 +304,21 @@ def test_the_least_weight_of_a_leaf_is_a_share_of_the_weight_of_each_sample():
         assert tree.get_n_leaves() > 2
 
 
+@pytest.mark.parametrize("cls", [RandomForestRegressor, ExtraTreesRegressor])
+def test_of_equally_good_features_each_tree_takes_any(cls):
+    X, y = FRIEDMAN
+    forest = small(cls, n_estimators=60, max_depth=1).fit(X[:, [3, 3, 3]], y)
+    assert forest.feature_importances_.min() > 0.15
+
+
 def test_trees_are_pruned_where_leaves_cost():
     X, y = FRIEDMAN
     whole, pruned = (small(RandomForestRegressor, ccp_alpha=a).fit(X, y) for a in (0.0, 0.1))
     assert max(t.get_n_leaves() for t in pruned) < min(t.get_n_leaves() for t in whole)
     rows, tree = pruned.estimators_samples_[0], pruned.estimators_[0]
+    # Other rows may differ: of equally good features a tree by itself takes the first.
     again = clone(tree).fit(X[rows], y[rows])
-    assert np.allclose(again.predict(X), tree.predict(X))
+    assert np.allclose(again.predict(X[rows]), tree.predict(X[rows]))
     oob = small(RandomForestRegressor, ccp_alpha=0.1, oob_score=True, n_estimators=30).fit(X, y)
     assert 0.5 < oob.oob_score_ < 1.0
 

@@ -12,10 +12,20 @@
 namespace hedgerow {
 namespace {
 
-/// Rows of one task, and rows that walk down a tree side by side: while one waits for its node, the
-/// others go on.
-constexpr std::int64_t kRowsAtATime = 512;
+/// Rows of one task: many, as the nodes of a tree then come from near memory for most of them.
+constexpr std::int64_t kMostRowsAtATime = 16384;
+constexpr std::int64_t kFewestRowsAtATime = 512;
+
+/// Rows that walk down a tree side by side: while one waits for its node, the others go on.
 constexpr std::int64_t kSideBySide = 8;
+
+/// How rows are cut into tasks; what a task computes does not depend on it.
+Cut tasks_of(std::int64_t n_rows, int n_threads) {
+  const std::int64_t wanted = n_threads == 1 ? 1 : 4 * n_threads;
+  const std::int64_t most = std::max<std::int64_t>(1, n_rows / kFewestRowsAtATime);
+  const std::int64_t fewest = (n_rows + kMostRowsAtATime - 1) / kMostRowsAtATime;
+  return {n_rows, std::max(fewest, std::min(wanted, most))};
+}
 
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -48,7 +58,8 @@ std::vector<std::int64_t> by_levels(const FlatTree& tree) {
 
 }  // namespace
 
-Forest::Forest(ForestShape shape, bool single_precision) : shape_(std::move(shape)) {
+Forest::Forest(ForestShape shape, bool single_precision)
+    : shape_(std::move(shape)), n_categories_(shape_.n_categories.begin(), shape_.n_categories.end()) {
   if (!single_precision) nodes_ = Nodes<double>();
 }
 
@@ -112,25 +123,40 @@ void Forest::add(const FlatTree& tree) {
 
 // ------------------------------------------------------------------------------------- predictions
 
-template <class Node, class T>
-std::int32_t Forest::step(const Node& node, T value) const {
-  if (node.asks & kByCategories) [[unlikely]] {
-    const std::uint32_t feature = node.asks & kFeatureBits;
-    const auto n = static_cast<double>(shape_.n_categories[feature]);
-    if (!(value >= 0 && value < n)) return node.next + ((node.asks & kMissingLeft) == 0);
+/// Where a row goes from a node. No branch depends on the row: where it goes cannot be foreseen, and a
+/// wrong guess costs more than all of this.
+template <bool has_categories, class Node, class T>
+std::int32_t Forest::step(const Node& node, const T* row) const {
+  const std::uint32_t feature = node.asks & kFeatureBits;
+  const T value = row[feature];
+  const std::uint32_t missing_left = node.asks >> 31;
+  std::uint32_t left = value <= node.threshold, is_missing = value != value;
+  if constexpr (has_categories) {
     using Bits = BitsOf<decltype(node.threshold)>;
-    const auto start = static_cast<std::size_t>(std::bit_cast<Bits>(node.threshold));
-    const auto category = static_cast<std::size_t>(value);
-    return node.next + (((words_[start + category / 64] >> (category % 64)) & 1) == 0);
+    const bool is_known = value >= 0 && value < n_categories_[feature];
+    const std::uint32_t by_categories = (node.asks >> 30) & 1, known = is_known;
+    const auto category = static_cast<std::uint32_t>(is_known ? value : T{0});
+    // Where there is nothing to ask for, the first word is looked at, and not used.
+    const std::uint64_t place =
+        (std::bit_cast<Bits>(node.threshold) + category / 64) & (0 - std::uint64_t{known & by_categories});
+    const auto in_set = static_cast<std::uint32_t>(words_[place] >> (category % 64)) & 1;
+    left = (left & ~by_categories) | (in_set & by_categories);
+    is_missing = (is_missing & ~by_categories) | (~known & by_categories);
   }
-  if (value != value) [[unlikely]]
-    return node.next + ((node.asks & kMissingLeft) == 0);
-  return node.next + !(value <= node.threshold);
+  left = (left & ~is_missing) | (missing_left & is_missing);
+  return node.next + static_cast<std::int32_t>((left & 1) ^ 1);
 }
 
 /// The leaves of rows [begin, end).
 template <class Node, class T>
 void Forest::walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
+                  std::int64_t end, std::int32_t* leaves) const {
+  if (words_.empty()) walk_by<false>(nodes, rows, begin, end, leaves);
+  else walk_by<true>(nodes, rows, begin, end, leaves);
+}
+
+template <bool has_categories, class Node, class T>
+void Forest::walk_by(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
                   std::int64_t end, std::int32_t* leaves) const {
   for (std::int64_t first = begin; first < end; first += kSideBySide) {
     const T* row[kSideBySide];
@@ -141,7 +167,7 @@ void Forest::walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begi
       goes_on = false;
       for (std::int64_t k = 0; k < kSideBySide; ++k) {
         const Node& node = nodes[at[k]];
-        const std::int32_t next = step(node, row[k][node.asks & kFeatureBits]);
+        const std::int32_t next = step<has_categories>(node, row[k]);
         goes_on |= next != at[k];
         at[k] = next;
       }
@@ -154,10 +180,10 @@ template <class T>
 void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
                   std::span<double> sums, int n_threads) const {
   const auto width = static_cast<std::size_t>(line_width());
+  const Cut tasks = tasks_of(rows.n_rows, n_threads);
   const auto run = [&](std::int64_t task) {
-    const std::int64_t first = task * kRowsAtATime;
-    const std::int64_t last = std::min(rows.n_rows, first + kRowsAtATime);
-    std::int32_t leaves[kRowsAtATime];
+    const std::int64_t first = tasks.begin(task), last = tasks.end(task);
+    std::int32_t leaves[kMostRowsAtATime];
     std::visit(
         [&](const auto& nodes) {
           for (std::int64_t t = begin; t < end; ++t) {
@@ -177,18 +203,16 @@ void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end
         },
         nodes_);
   };
-  const std::int64_t n_tasks = (rows.n_rows + kRowsAtATime - 1) / kRowsAtATime;
-  if (n_tasks == 1) return run(0);
-  parallel_for(n_tasks, n_threads, run);
+  if (tasks.n_pieces == 1) return run(0);
+  parallel_for(tasks.n_pieces, n_threads, run);
 }
 
 template <class T>
 void Forest::leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, int n_threads) const {
-  const std::int64_t n_tasks = (rows.n_rows + kRowsAtATime - 1) / kRowsAtATime;
-  parallel_for(n_tasks, n_threads, [&](std::int64_t task) {
-    const std::int64_t first = task * kRowsAtATime;
-    const std::int64_t last = std::min(rows.n_rows, first + kRowsAtATime);
-    std::int32_t found[kRowsAtATime];
+  const Cut tasks = tasks_of(rows.n_rows, n_threads);
+  parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
+    const std::int64_t first = tasks.begin(task), last = tasks.end(task);
+    std::int32_t found[kMostRowsAtATime];
     std::visit(
         [&](const auto& nodes) {
           for (std::int64_t t = 0; t < n_trees(); ++t) {
@@ -363,8 +387,8 @@ FlatTree Forest::tree(std::int64_t number) const {
   const auto unpack = [&](const auto& nodes) {
     const auto begin = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number)]);
     const auto end = static_cast<std::size_t>(begins_[static_cast<std::size_t>(number) + 1]);
-    auto leaf = static_cast<std::size_t>(
-        std::count(is_leaf_.begin(), is_leaf_.begin() + static_cast<std::ptrdiff_t>(begin), 1));
+    // A tree has one leaf more than inner nodes.
+    std::size_t leaf = (begin + static_cast<std::size_t>(number)) / 2;
     tree.weight.resize(end - begin);
     tree.value.resize((end - begin) * width);
     for (std::size_t i = begin; i < end; ++i) {

@@ -78,12 +78,16 @@ class Growing {
 
   void deal_out(std::span<const double> weights, std::span<const std::uint32_t> counts) {
     const auto n = static_cast<std::uint32_t>(table_.n_rows);
+    const auto is_there = [&](std::uint32_t row) {
+      return (counts.empty() || counts[row] > 0) && (weights.empty() || weights[row] > 0);
+    };
+    std::size_t n_there = 0;
+    for (std::uint32_t row = 0; row < n; ++row) n_there += is_there(row);
+    items_.reserve(n_there);
+    others_.reserve(n - n_there);
     for (std::uint32_t row = 0; row < n; ++row) {
-      const std::uint32_t count = counts.empty() ? 1 : counts[row];
-      if (count > 0 && (weights.empty() || weights[row] > 0))
-        items_.push_back(tally_.make_item(row, count));
-      else
-        others_.push_back(row);
+      if (is_there(row)) items_.push_back(tally_.make_item(row, counts.empty() ? 1 : counts[row]));
+      else others_.push_back(row);
     }
     parted_.resize(items_.size());
   }
@@ -247,7 +251,8 @@ class Growing {
   std::shared_ptr<const Features> search(const Open& open, std::span<const Item> items,
                                          Split& best) {
     drawn_ = *open.features;
-    const bool draws = settings_.max_features < static_cast<std::int64_t>(drawn_.size());
+    const bool draws = settings_.in_any_order ||
+                       settings_.max_features < static_cast<std::int64_t>(drawn_.size());
     std::int64_t n_tried = 0;
     constants_.clear();
     for (std::size_t k = 0; k < drawn_.size(); ++k) {

@@ -90,13 +90,14 @@ class Planting:
         """Return what every tree of a forest with these parameters grows from."""
         criterion = CRITERIA.get(forest.criterion, forest.criterion)
         task = self.targets.task(self.table, criterion)
-        settings = settings_of(forest, self.table, self.targets)
+        # Trees that all took the first of equally good features would hide what the others matter.
+        settings = settings_of(forest, self.table, self.targets, in_any_order=True)
 
         def task_of(counts: Counts | None) -> _core.TreeTask:
             return self._balanced(counts).task(self.table, criterion)
 
         def settings_in(counts: Counts | None) -> _core.TreeSettings:
-            return settings_of(forest, self.table, self._weighing_as(counts))
+            return settings_of(forest, self.table, self._weighing_as(counts), in_any_order=True)
 
         by_sample = getattr(forest, "class_weight", None) == "balanced_subsample"
         by_weight = forest.min_weight_fraction_leaf > 0

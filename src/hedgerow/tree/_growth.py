@@ -102,10 +102,13 @@ def n_features_tried(max_features: Any, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
-def settings_of(estimator: Any, table: FeatureTable, targets: Targets) -> _core.TreeSettings:
+def settings_of(
+    estimator: Any, table: FeatureTable, targets: Targets, *, in_any_order: bool = False
+) -> _core.TreeSettings:
     """Return the core's settings for an estimator's parameters on a table.
 
-    Shares of rows are of those with a positive weight: a row of weight 0 is as if absent.
+    Shares of rows are of those with a positive weight: a row of weight 0 is as if absent. In any order:
+    of features that are equally good, any may be taken, and not the first.
     """
     n_rows = targets.n_present
     least = _n_rows_meant(estimator.min_samples_leaf, n_rows)
@@ -120,6 +123,7 @@ def settings_of(estimator: Any, table: FeatureTable, targets: Targets) -> _core.
         min_weight_leaf=float(estimator.min_weight_fraction_leaf) * targets.total_weight,
         max_leaf_nodes=-1 if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
         min_impurity_decrease=float(estimator.min_impurity_decrease),
+        in_any_order=in_any_order,
         monotonic=constraints if table.is_whole else None,
     )
 

@@ -83,16 +83,20 @@ class Forest {
 
   template <class T>
   void add_nodes(const FlatTree& tree, Nodes<T>& nodes);
-  template <class Node, class T>
-  std::int32_t step(const Node& node, T value) const;
+  template <bool has_categories, class Node, class T>
+  std::int32_t step(const Node& node, const T* row) const;
   template <class Node, class T>
   void walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
             std::int32_t* leaves) const;
+  template <bool has_categories, class Node, class T>
+  void walk_by(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
+               std::int32_t* leaves) const;
   std::int64_t line_width() const { return shape_.n_outputs * shape_.width; }
   std::vector<double> values_of(std::int32_t answer) const;
   std::vector<double> weight_of_lines() const;
 
   ForestShape shape_;
+  std::vector<float> n_categories_;  ///< as in shape_, to be compared with the values of rows
   std::variant<Nodes<float>, Nodes<double>> nodes_;
   std::vector<std::int32_t> answers_;  ///< of each leaf: its class, or -1 - its line
   std::vector<std::uint8_t> is_leaf_;

@@ -28,6 +28,7 @@ struct TreeSettings {
   double min_weight_leaf = 0.0;
   std::int64_t max_leaf_nodes = -1;  ///< none if negative; else the best split is made first
   double min_impurity_decrease = 0.0;
+  bool in_any_order = false;  ///< whether of features that are equally good any may be taken, not the first
   std::vector<std::int8_t> monotonic;  ///< empty, or 1, 0 or -1 for each feature
 };
 
