@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -13,13 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow._rows import RESHAPE, refuse_empty
+from hedgerow._rows import RESHAPE, is_missing, refuse_empty
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
-__all__ = ["Columns", "as_columns", "is_missing", "is_sparse"]
-
-_MISSING_TYPES = frozenset({"NAType", "NaTType", "NoneType"})
+__all__ = ["Columns", "as_columns", "is_sparse"]
 
 
 @dataclass(frozen=True)
@@ -177,11 +174,6 @@ def _checked(label: str, values: NDArray[Any]) -> NDArray[Any]:
     odd = next(cell for cell in present if not isinstance(cell, str))
     msg = f"column {label!r} of X mixes kinds, {odd!r} among them; make it all text or all numbers"
     raise DataTypeError(msg)
-
-
-def is_missing(cell: Any) -> bool:
-    """Say whether a value is None, NaN, or a dataframe library's sign for a missing value."""
-    return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and isnan(cell))
 
 
 def _refuse_infinite(columns: Columns) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._parameters import check_seed, generator_of
+from hedgerow._rows import is_missing
 from hedgerow._targets import encode_labels
 from hedgerow._validation import check_labels, refuse_one_class
 from hedgerow.auto.advice import Evidence, Hint, advise
@@ -19,7 +20,7 @@ from hedgerow.auto.choose import (
     Progress,
     cross_validate,
 )
-from hedgerow.auto.columns import Columns, as_columns, is_missing
+from hedgerow.auto.columns import Columns, as_columns
 from hedgerow.auto.judge import HeldOutReport, judge
 from hedgerow.auto.profile import Profile, profile_of
 from hedgerow.auto.split import fold_numbers, held_out_mask
