@@ -19,6 +19,7 @@ from hedgerow.testing import check_interrupt, check_max_time
 
 WITHOUT_A_LOOP = {
     "DecisionStump": "makes one split; DecisionTreeClassifier is interrupted while it encodes too",
+    "SelectFromForest": "predicts nothing to be asked for; test_select_from_forest.py stops it",
     "ScoreCalibrator": "takes some Newton steps on a column of scores",
     "TableEncoder": "reads each column once; TableClassifier is interrupted while it does",
 }

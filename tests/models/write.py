@@ -137,6 +137,12 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "BalancedRandomForestClassifier": lambda: on_points(
         hedgerow.BalancedRandomForestClassifier(3, random_state=0), TWO
     ),
+    "SelectFromForest": lambda: on_points(
+        hedgerow.SelectFromForest(
+            hedgerow.RandomForestClassifier(3), kind="impurity", one_of_each=0.3, random_state=0
+        ),
+        THREE,
+    ),
     "TableEncoder": lambda: on_table(hedgerow.TableEncoder()),
     "TableClassifier": lambda: on_table(hedgerow.TableClassifier(hedgerow.LinearSVC(C=2.0))),
     "TableClassifier-foreign": lambda: on_table(hedgerow.TableClassifier(LogisticRegression())),

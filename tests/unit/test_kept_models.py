@@ -41,7 +41,9 @@ def test_a_kept_model_loads_and_predicts_as_recorded(file: Path):
 def test_the_files_are_small():
     for file in FILES:
         is_foreign = file.stem.endswith("-foreign")  # scikit-learn's own packing takes most of it
-        assert file.stat().st_size < (20_000 if is_foreign else 8_000)
+        holds_forest = file.stem == "SelectFromForest"  # with its own records beside it
+        most = 20_000 if is_foreign else 12_000 if holds_forest else 8_000
+        assert file.stat().st_size < most
 
 
 def test_files_are_written_once(tmp_path: Path):

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from hedgerow._engine import check_n_threads
 from hedgerow._validation import check_fitted
-from hedgerow.ensemble._forest_fit import ForestFit
+from hedgerow.ensemble._leaves import LeafSpace
+from hedgerow.ensemble._measuring import importances_of_forest
 from hedgerow.ensemble._members import Members
 from hedgerow.ensemble._sampling import tree_seeds
-from hedgerow.ensemble.out_of_bag import OutOfBag
+from hedgerow.ensemble._variance import JackknifeVariance
+from hedgerow.ensemble.importance import Importances
+from hedgerow.ensemble.out_of_bag import Metric, OutOfBag
 from hedgerow.errors import UnavailableError
 from hedgerow.tree._table import look_at, prediction_blocks
 
@@ -31,7 +34,7 @@ _SHARED = ("n_features_in_", "feature_names_in_", "category_columns_", "max_feat
 """What a tree knows of the table as its forest does."""
 
 
-class Forest(ForestFit):
+class Forest(LeafSpace, JackknifeVariance):
     """Many trees, each grown on a sample of the rows; a class of its own says what they tell together."""
 
     @property
@@ -114,6 +117,78 @@ class Forest(ForestFit):
         paths = [tree.decision_path(source) for tree in self.estimators_]
         starts = np.cumsum([0, *(path.shape[1] for path in paths)])
         return sp.hstack(paths).tocsr(), starts
+
+    def importances(
+        self,
+        kind: str = "impurity",
+        X: Any = None,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        n_repeats: int = 1,
+        metric: Metric | None = None,
+        random_state: Any = None,
+        sample_weight: Any = None,
+        correlation: float | None = 0.9,
+    ) -> Importances:
+        """Return how much each feature matters, with the spread over trees.
+
+        Parameters
+        ----------
+        kind : {"occurrences", "impurity", "node_average", "permutation", "impurity_debiased"}
+            "occurrences": how many nodes of a tree split by the feature. "impurity": its share of the
+            decrease of impurity, which is ``feature_importances_``. "node_average": the mean score of
+            the nodes that split by it, as a share. "permutation": by how much the loss of a tree rises
+            (misclassified rows, or squared error; the mean of several outputs) on rows it has not seen
+            if the feature's values are shuffled among these. "impurity_debiased": the decrease of
+            impurity as rows tell it that the tree has not seen (Li et al. 2019): 0 on average for a
+            feature without influence.
+        X, y : array, dataframe or sparse matrix; array
+            For the last two kinds the X and y of the fit, the same rows in the same order. For the
+            others X is not needed, but correlated features are told of if it is given.
+        groups : dict of str to list, or list of lists, default=None
+            Features, by name or number, that are judged as one: shuffled together, or their
+            importances added up. Features in no group are judged by themselves.
+        n_repeats : int, default=1
+            How often each feature is shuffled for each tree.
+        metric : str, callable or None, default=None
+            For "permutation": the name of one of scikit-learn's scorers, or a function of true and
+            predicted targets, of which more is better; what is measured is by how much it falls.
+        random_state : int, RandomState, Generator or None, default=None
+            Seeds the shuffling.
+        sample_weight : array of shape (n_samples,) or None
+            The weights of the fit, for the last two kinds.
+        correlation : float or None, default=0.9
+            How strongly features must be correlated, as rank correlation, for the record to tell of
+            it; None does not look.
+
+        Returns
+        -------
+        Importances
+            Values, spreads, and a note where correlated features share their importance.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from hedgerow import RandomForestClassifier
+        >>> table = load_iris(as_frame=True)
+        >>> forest = RandomForestClassifier(random_state=0).fit(table.data, table.target)
+        >>> found = forest.importances("permutation", table.data, table.target, random_state=0)
+        >>> found.correlated
+        (('petal length (cm)', 'petal width (cm)'),)
+        """
+        return importances_of_forest(
+            self,
+            kind,
+            X,
+            y,
+            sample_weight,
+            groups=groups,
+            n_repeats=n_repeats,
+            metric=metric,
+            random_state=random_state,
+            correlation=correlation,
+        )
 
     @abstractmethod
     def _member_class(self) -> type:

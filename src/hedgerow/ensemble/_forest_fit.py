@@ -32,6 +32,7 @@ from hedgerow.ensemble._flatness import Flatness, flatness_rule
 from hedgerow.ensemble._groups import read_groups
 from hedgerow.ensemble._grower import Grower, Stand
 from hedgerow.ensemble._importance import ForestImportances
+from hedgerow.ensemble._leaf_targets import TargetKeeper
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._planting import Planting
 from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row
@@ -162,6 +163,7 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
     def _grow(self, planting: Planting, X: Any) -> None:
         """Grow the forest of an encoded table; X is the same table as it came."""
         stand = planting.stand(judged=self._is_judged, votes=self._votes)
+        stand.keeper = self._target_keeper(planting)
         if self._goes_on:
             self._go_on(planting, stand, X)
         n_before = stand.trees.n_trees
@@ -196,6 +198,8 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
             raise DataError(msg)
         stand.trees = _core.ForestTrees.of_parts(self.trees_.parts)
         stand.importances = self.tree_importances_.trees()
+        if stand.keeper is not None:
+            self._keep_on(stand.keeper, planting, X)
         if stand.tally is None:
             return
         known: OutOfBag | None = getattr(self, "oob_", None)
@@ -219,6 +223,7 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
             del self.oob_
         if stand.tally is not None:
             self.oob_ = self._scored(planting.out_of_bag(stand.tally))
+        self._keep_targets(stand.keeper)
         if self.verbose:
             _log.info("%s: %d trees, %s", type(self).__name__, len(self.trees_), status)
 
@@ -260,6 +265,16 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
     @abstractmethod
     def _targets(self, y: Any, sample_weight: Any, n_rows: int) -> Any:
         """Return what is to be learnt."""
+
+    def _target_keeper(self, planting: Planting) -> TargetKeeper | None:  # noqa: ARG002
+        """Return what takes down the targets of leaves, if that is wanted."""
+        return None
+
+    def _keep_on(self, keeper: TargetKeeper, planting: Planting, X: Any) -> None:
+        """Let a keeper begin with the trees of the fit before."""
+
+    def _keep_targets(self, keeper: TargetKeeper | None) -> None:
+        """Set what was kept of targets."""
 
     @abstractmethod
     def _keep_classes(self, classes: tuple[NDArray[Any], ...]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from hedgerow import _core
 from hedgerow._engine import in_threads
 from hedgerow.ensemble._flatness import Flatness
 from hedgerow.ensemble._importance import ForestImportances, TreeImportances, importances_of
+from hedgerow.ensemble._leaf_targets import TargetKeeper, TreeTargets
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._sampling import Counts, RowSampler, tree_seeds
 from hedgerow.ensemble._tally import Tally
@@ -37,6 +38,7 @@ class Grown:
     tree: _core.GrownTree
     counts: Counts | None
     importances: TreeImportances
+    targets: TreeTargets | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +90,20 @@ class Stand:
         Of each tree.
     tally : Tally or None
         Out-of-bag figures, if they are wanted.
+    keeper : TargetKeeper or None
+        Targets of the leaves, if they are wanted.
     """
 
     trees: _core.ForestTrees
     importances: list[TreeImportances] = field(default_factory=list)
     tally: Tally | None = None
+    keeper: TargetKeeper | None = None
+
+    def with_targets(self, grown: Grown) -> Grown:
+        """Return a tree with the targets of its leaves that are to be kept, if any are."""
+        if self.keeper is None or not self.keeper.is_wanted:
+            return grown
+        return replace(grown, targets=self.keeper.of_tree(grown.tree, grown.counts))
 
     def add(self, grown: Grown, sampler: RowSampler) -> None:
         """Take in a tree."""
@@ -100,12 +111,20 @@ class Stand:
         self.importances.append(grown.importances)
         if self.tally is not None and grown.counts is not None:
             self.tally.add(grown.tree, sampler.in_bag(grown.counts))
+        if self.keeper is not None and grown.targets is not None:
+            self.keeper.add(grown.targets, self.trees.nbytes)
 
     def state(self, n_features: int) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
         tally = None if self.tally is None else self.tally.state()
         importances = ForestImportances.of(self.importances, n_features)
-        return {"trees": PackedTrees.of(self.trees), "importances": importances, "tally": tally}
+        kept = None if self.keeper is None else self.keeper.kept()
+        return {
+            "trees": PackedTrees.of(self.trees),
+            "importances": importances,
+            "tally": tally,
+            "targets": kept,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
@@ -113,6 +132,8 @@ class Stand:
         self.importances = state["importances"].trees()
         if self.tally is not None:
             self.tally.restore(*state["tally"])
+        if self.keeper is not None:
+            self.keeper.restore(state["targets"])
 
 
 class Grower:
@@ -146,7 +167,8 @@ class Grower:
         monitor = current()
         try:
             while (number := self._take(monitor)) is not None:
-                self._put(number, self._ground.tree(number, monitor))
+                grown = self._ground.tree(number, monitor)
+                self._put(number, self._stand.with_targets(grown))
         except BaseException:
             self._status = "stopped"  # the other threads must not grow on for nothing
             raise

@@ -9,26 +9,47 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import Rule
-from hedgerow.ensemble._forest import Forest
-from hedgerow.ensemble._forest_fit import FOREST_RULES
+from hedgerow._engine import check_n_threads
+from hedgerow._parameters import Rule, any_of, one_of, true_or_false
+from hedgerow._state.rules import AttributeRule, instance_of, optional
+from hedgerow.ensemble._forest_fit import FITTED_RULES, FOREST_RULES
+from hedgerow.ensemble._leaf_targets import LeafTargets, TargetKeeper
 from hedgerow.ensemble._members import ForestTreeRegressor
+from hedgerow.ensemble._planting import Planting
+from hedgerow.ensemble._quantiles import QuantileForest
+from hedgerow.errors import DataError
 from hedgerow.monitor import monitored_fit
+from hedgerow.tree._table import prediction_rows
 from hedgerow.tree._training import ValueTargets, value_targets
 
-__all__ = ["NUMBER_FOREST_RULES", "NumberForest"]
+__all__ = ["FITTED_NUMBER_FOREST_RULES", "NUMBER_FOREST_RULES", "NumberForest"]
 
 Vector: TypeAlias = NDArray[np.float64]
 
 NUMBER_FOREST_RULES: Mapping[str, Rule] = {
     **FOREST_RULES,
     "criterion": ForestTreeRegressor._rules["criterion"],
+    "keep_targets": any_of(one_of("auto"), true_or_false),
 }
 """Rules of the parameters that forests for numbers have."""
 
+FITTED_NUMBER_FOREST_RULES: Mapping[str, AttributeRule] = {
+    **FITTED_RULES,
+    "leaf_targets_": optional(
+        instance_of(
+            LeafTargets,
+            trees=lambda kept: len(kept.tree_ends),
+            outputs=lambda kept: kept.n_outputs,
+        )
+    ),
+}
+"""Rules of the fitted attributes that forests for numbers have."""
 
-class NumberForest(RegressorMixin, Forest):
+
+class NumberForest(RegressorMixin, QuantileForest):
     """A forest whose trees hold numbers."""
+
+    keep_targets: Any
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, oob_group: Any = None) -> Self:
@@ -78,6 +99,43 @@ class NumberForest(RegressorMixin, Forest):
 
     def _targets(self, y: Any, sample_weight: Any, n_rows: int) -> ValueTargets:
         return value_targets(self, y, sample_weight, n_rows)
+
+    def _target_keeper(self, planting: Planting) -> TargetKeeper | None:
+        if not self.keep_targets:
+            return None
+        assert isinstance(planting.targets, ValueTargets)
+        return TargetKeeper(planting.targets, is_optional=self.keep_targets == "auto")
+
+    def _keep_on(self, keeper: TargetKeeper, planting: Planting, X: Any) -> None:
+        kept: LeafTargets | None = vars(self).get("leaf_targets_")
+        if kept is None and keeper.is_optional:
+            keeper.restore(None)
+        elif kept is None:
+            self._keep_again(keeper, planting, X)
+        elif len(kept.values) and not np.array_equal(kept.values, keeper.values):
+            msg = (
+                "warm_start=True adds trees to a forest of the same rows, and y holds other numbers; "
+                "give the same y, or set warm_start=False"
+            )
+            raise DataError(msg)
+        else:
+            keeper.restore(kept)
+
+    def _keep_again(self, keeper: TargetKeeper, planting: Planting, X: Any) -> None:
+        """Let a keeper take in trees that were grown without one: the rows must pass them again."""
+        trees = self.trees_
+        leaves = trees.core.leaves(prediction_rows(self, X), check_n_threads(self.n_jobs))
+        for number, leaf_of_row in enumerate(leaves.T):
+            value = trees.tree(number, planting.table.columns.n_categories).value
+            counts = planting.sampler.counts(number)
+            keeper.add(keeper.of_packed(leaf_of_row, value, counts), trees.core.nbytes)
+
+    def _keep_targets(self, keeper: TargetKeeper | None) -> None:
+        if "leaf_targets_" in vars(self):
+            del self.leaf_targets_
+        kept = None if keeper is None else keeper.kept()
+        if kept is not None:
+            self.leaf_targets_ = kept
 
     def _keep_classes(self, classes: tuple[NDArray[Any], ...]) -> None:
         pass

@@ -13,8 +13,11 @@ from hedgerow.ensemble._class_forest import (
     FITTED_CLASS_FOREST_RULES,
     ClassForest,
 )
-from hedgerow.ensemble._forest_fit import FITTED_RULES
-from hedgerow.ensemble._number_forest import NUMBER_FOREST_RULES, NumberForest
+from hedgerow.ensemble._number_forest import (
+    FITTED_NUMBER_FOREST_RULES,
+    NUMBER_FOREST_RULES,
+    NumberForest,
+)
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
@@ -109,7 +112,7 @@ status_
         self.max_time = max_time
 
 
-@stateful(NUMBER_FOREST_RULES, **FITTED_RULES)
+@stateful(NUMBER_FOREST_RULES, **FITTED_NUMBER_FOREST_RULES)
 class ExtraTreesRegressor(NumberForest):
     """Many trees for numbers whose splits are at random values.
 
@@ -122,13 +125,13 @@ class ExtraTreesRegressor(NumberForest):
     n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, \
 min_weight_fraction_leaf, max_features, max_leaf_nodes, min_impurity_decrease, oob_score, n_jobs, \
 random_state, verbose, warm_start, ccp_alpha, max_samples, monotonic_cst, categorical_features, \
-stop_when_flat, max_time
+stop_when_flat, keep_targets, max_time
         As in :class:`RandomForestRegressor`.
 
     Attributes
     ----------
     n_outputs_, n_features_in_, feature_names_in_, categories_, estimators_, estimators_samples_, \
-feature_importances_, oob_, oob_score_, oob_prediction_, max_features_, status_
+feature_importances_, oob_, oob_score_, oob_prediction_, leaf_targets_, max_features_, status_
         As in :class:`RandomForestRegressor`.
 
     Examples
@@ -166,6 +169,7 @@ feature_importances_, oob_, oob_score_, oob_prediction_, max_features_, status_
         splitter: str = "random",
         categorical_features: Any = "from_dtype",
         stop_when_flat: Any = None,
+        keep_targets: bool | str = "auto",
         max_time: float | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -189,4 +193,5 @@ feature_importances_, oob_, oob_score_, oob_prediction_, max_features_, status_
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.stop_when_flat = stop_when_flat
+        self.keep_targets = keep_targets
         self.max_time = max_time

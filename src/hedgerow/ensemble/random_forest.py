@@ -13,8 +13,11 @@ from hedgerow.ensemble._class_forest import (
     FITTED_CLASS_FOREST_RULES,
     ClassForest,
 )
-from hedgerow.ensemble._forest_fit import FITTED_RULES
-from hedgerow.ensemble._number_forest import NUMBER_FOREST_RULES, NumberForest
+from hedgerow.ensemble._number_forest import (
+    FITTED_NUMBER_FOREST_RULES,
+    NUMBER_FOREST_RULES,
+    NumberForest,
+)
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
@@ -168,7 +171,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         self.max_time = max_time
 
 
-@stateful(NUMBER_FOREST_RULES, **FITTED_RULES)
+@stateful(NUMBER_FOREST_RULES, **FITTED_NUMBER_FOREST_RULES)
 class RandomForestRegressor(NumberForest):
     """Many trees for numbers, each grown on a bootstrap of the rows; their mean is the prediction.
 
@@ -208,6 +211,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Growth stops when the out-of-bag error no longer falls: when its mean over the last 10 trees is
         not lower, by so much of the variance of y, than its mean over the 10 before. A
         dictionary {"tol": 0.001, "n_trees": 10} says both.
+    keep_targets : "auto" or bool, default="auto"
+        Whether the targets in the leaves are kept for ``predict_quantiles`` and ``predict_interval``.
+        Leaves of one target need nothing, so that full-grown trees keep next to nothing. "auto": if those
+        of the first tree take no more bytes than the tree itself.
     max_time : float or None, default=None
         Seconds that a fit may take; the trees that are whole by then are kept.
 
@@ -232,6 +239,8 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Its score.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Its numbers; NaN for rows that are in every sample.
+    leaf_targets_ : LeafTargets
+        What is kept of the targets in the leaves, if they are.
     max_features_ : int
         How many features are tried for each split.
     status_ : str
@@ -274,6 +283,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         splitter: str = "best",
         categorical_features: Any = "from_dtype",
         stop_when_flat: Any = None,
+        keep_targets: bool | str = "auto",
         max_time: float | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -297,4 +307,5 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.stop_when_flat = stop_when_flat
+        self.keep_targets = keep_targets
         self.max_time = max_time
