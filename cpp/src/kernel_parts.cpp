@@ -15,6 +15,7 @@ bool is_push(const KernelStep& step) { return step.does == KernelStep::Does::pus
 
 bool uses_products(KernelKind kind) {
   switch (kind) {
+    case KernelKind::rbf_of_differences:
     case KernelKind::laplacian:
     case KernelKind::chi_squared:
     case KernelKind::additive_chi_squared:

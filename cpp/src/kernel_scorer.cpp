@@ -1,6 +1,7 @@
 #include "hedgerow/kernel/scorer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "hedgerow/parallel.hpp"
@@ -25,6 +26,13 @@ constexpr std::int64_t kRowsPerTask = 120;
 
 /// Fewer rows than this are multiplied one by one, which spares the rest of a strip.
 constexpr std::int64_t kWorthAStrip = 4;
+
+/// Where float32 products would lose what matters, differences in float32 are faster than products in
+/// float64. With more features than this they may not be: products need only what a sparse row stores.
+constexpr std::int64_t kMostDifferences = 16;
+
+/// Strips of vectors that sparse rows meet at a time: of narrow tables they stay in the first-level cache.
+constexpr std::int64_t kStripsInReach = 4;
 
 /// Features folded at a time: strips of both sides stay in the second-level cache.
 constexpr std::int64_t kDepth = 256;
@@ -53,6 +61,15 @@ double sq_norm(const SparseRows<T, I>& rows, std::int64_t i) {
     sums[rows.indices[p] % 8] += value * value;
   }
   return std::accumulate(sums, sums + 8, 0.0);
+}
+
+bool is_rbf(const Kernel& kernel) {
+  return kernel.size() == 1 && kernel[0].shape.kind == KernelKind::rbf;
+}
+
+bool is_single(const Matrix& matrix) {
+  return std::visit(
+      []<class Rows>(const Rows&) { return std::is_same_v<typename Rows::Value, float>; }, matrix);
 }
 
 std::int64_t n_tiles(const Matrix& vectors) { return (n_rows(vectors) + kSpan - 1) / kSpan; }
@@ -123,7 +140,10 @@ class RowBlock {
                        rows_.n_cols};
     if constexpr (kIsSparse)
       if (uses_products(shape.kind)) return multiply_entries(tile, out);
-    std::fill_n(out, tile.n_rows * kSpan, empty_fold<T>(shape.kind));
+    if (const T empty = empty_fold<T>(shape.kind); empty != T{0})
+      std::fill_n(out, tile.n_rows * kSpan, empty);
+    else
+      std::memset(out, 0, static_cast<std::size_t>(tile.n_rows * kSpan) * sizeof(T));
     if (width_ == 1) {
       for (std::int64_t r = 0; r < n_; ++r)
         kernel_loops<T>().fold_row(shape, tile.rows + r * rows_.n_cols, tile, out + r * kSpan);
@@ -172,8 +192,14 @@ class RowBlock {
 
   void multiply_entries(const PackedTile<T>& tile, T* out) const {
     const ScatteredLoops<Rows, T>& of_rows = hot();
-    for (std::int64_t r = 0; r < n_; ++r)
-      of_rows.packed_products(rows_, begin_ + r, tile, out + r * kSpan);
+    const std::int64_t width = kStripsInReach * kernel_loops<T>().strip_cols;
+    for (std::int64_t c = 0; c < tile.n_cols; c += width) {
+      PackedTile<T> some = tile;
+      some.cols += c * tile.stride;
+      some.n_cols = std::min(width, tile.n_cols - c);
+      for (std::int64_t r = 0; r < n_; ++r)
+        of_rows.packed_products(rows_, begin_ + r, some, out + r * kSpan + c);
+    }
   }
 
   const Rows& rows_;
@@ -227,6 +253,11 @@ KernelScorer::KernelScorer(Kernel kernel, const Matrix& vectors, const Coefficie
   // A row that is farther out than all vectors has values that are near 0, however they are rounded.
   const auto largest = std::max_element(sq_norms_.begin(), sq_norms_.end());
   fits_float32_ = hedgerow::fits_float32(kernel_, largest == sq_norms_.end() ? 0.0 : *largest);
+  kernel_of_float32_ = kernel_;
+  if (!fits_float32_ && is_rbf(kernel_) && is_single(vectors_) && n_features() <= kMostDifferences) {
+    kernel_of_float32_[0].shape.kind = KernelKind::rbf_of_differences;
+    fits_float32_ = true;
+  }
   lay_out(coef);
 }
 
@@ -267,14 +298,15 @@ const PackedVectors<T>& KernelScorer::packed(int n_threads) const {
 template <class T, class Value, class Rows>
 void KernelScorer::score_block(const PackedVectors<T>& vectors, const Rows& rows,
                                std::int64_t begin, std::int64_t end, double* out) const {
-  const RowBlock<T, Rows> block(rows, begin, end, kernel_);
+  const Kernel& kernel = std::is_same_v<T, float> ? kernel_of_float32_ : kernel_;
+  const RowBlock<T, Rows> block(rows, begin, end, kernel);
   const std::int64_t n_vectors = n_rows(vectors_), width = kernel_loops<T>().strip_cols;
   std::fill_n(out, (end - begin) * n_planes_, 0.0);
   auto piece = pieces_.begin();
   for (std::int64_t first = 0; first < n_vectors; first += kSpan) {
     check_stop();
     const std::int64_t n_columns = whole(std::min(kSpan, n_vectors - first), width);
-    const Value* values = values_of<T, Value>(kernel_, block, vectors, end - begin, first, n_columns,
+    const Value* values = values_of<T, Value>(kernel, block, vectors, end - begin, first, n_columns,
                                               rows.n_cols);
     for (; piece != pieces_.end() && piece->tile == first / kSpan; ++piece)
       kernel_loops<Value>().weigh_tile({values + piece->begin, kSpan, end - begin, piece->n,
@@ -284,7 +316,6 @@ void KernelScorer::score_block(const PackedVectors<T>& vectors, const Rows& rows
 }
 
 void KernelScorer::scores(const Matrix& rows, std::span<double> out, int n_threads) const {
-  const bool is_rbf = kernel_.size() == 1 && kernel_[0].shape.kind == KernelKind::rbf;
   std::visit(
       [&]<class Rows>(const Rows& some) {
         const auto run = [&]<class T, class Value>(T, Value) {
@@ -298,7 +329,7 @@ void KernelScorer::scores(const Matrix& rows, std::span<double> out, int n_threa
         };
         if constexpr (std::is_same_v<typename Rows::Value, float>) {
           if (fits_float32_) return run(float{}, float{});
-          if (is_rbf) return run(double{}, float{});
+          if (is_rbf(kernel_)) return run(double{}, float{});
         }
         run(double{}, double{});
       },

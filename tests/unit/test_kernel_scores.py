@@ -99,12 +99,18 @@ def test_kernels_are_added_multiplied_and_scaled():
     assert error_of(got, expected, coef.values) < 1e-13
 
 
-def test_float32_rows_far_from_the_origin_keep_their_distances():
-    # gamma |x|^2 is 3e4: in float32 sums nothing would be left of distances of about 1.
-    Z, X, coef = table(150, 5) + 100.0, table(20, 5, seed=1) + 100.0, one_plane(150)
-    Z, X = Z.astype(np.float32), X.astype(np.float32)
-    got = scorer("rbf", Z, coef).scores(matrix_of(X), 1)
+@pytest.mark.parametrize("n_features", [5, 16, 17, 40])
+def test_float32_rows_far_from_the_origin_keep_their_distances(n_features):
+    # gamma |x|^2 is 3e4 and more: in float32 sums nothing would be left of distances of about 1.
+    Z, X = (table(n, n_features, seed=n) + 100.0 for n in (150, 20))
+    Z, X, coef = Z.astype(np.float32), X.astype(np.float32), one_plane(150)
+    ready = scorer("rbf", Z, coef)
+    got = ready.scores(matrix_of(X), 1)
     assert error_of(got, kernels.gram("rbf", X, Z), coef.values) < 1e-6
+    np.testing.assert_array_equal(ready.scores(matrix_of(sp.csr_array(X)), 1), got)
+    np.testing.assert_array_equal(ready.scores(matrix_of(X[3:4]), 1), got[3:4])
+    exact = ready.scores(matrix_of(X.astype(np.float64)), 1)
+    assert error_of(exact, kernels.gram("rbf", X, Z), coef.values) < 1e-10
 
 
 @pytest.mark.parametrize("format_", FORMATS)

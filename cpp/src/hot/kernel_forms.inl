@@ -67,6 +67,8 @@ void finish_tile(const KernelShape& shape, const KernelTile<T>& tile) {
         const V exponent = gamma * ((s + s) - (x + z));
         return exp_of_negative(exponent < T{0} ? exponent : V{});
       });
+    case KernelKind::rbf_of_differences:
+      return for_entries(tile, [=](V s, T, V) -> V { return exp_of_negative(-gamma * s); });
     case KernelKind::sigmoid:
       return for_entries(tile, [=](V s, T, V) -> V {
         return T{1} - T{2} / (exp(T{2} * (gamma * s + coef0)) + T{1});

@@ -19,6 +19,14 @@ struct AddProduct {
   }
 };
 
+struct AddSquare {
+  template <class V>
+  V operator()(V sum, V x, V z) const {
+    const V difference = x - z;
+    return sum + difference * difference;
+  }
+};
+
 struct AddDistance {
   Doubles operator()(Doubles sum, Doubles x, Doubles z) const { return sum + magnitude(x - z); }
 };
@@ -149,10 +157,12 @@ void packed_products(const SparseRows<S, I>& rows, int64_t i, const PackedTile<T
   fold_one_row(AddProduct{}, row(rows, i), packed, out);
 }
 
-// Calls use(fold) with what a kernel does with the features.
-template <class Use>
+// Calls use(fold) with what a kernel does with the features; in float32 there are fewer kernels.
+template <class T, class Use>
 inline void with_fold(const KernelShape& shape, Use use) {
-  switch (shape.kind) {
+  if (shape.kind == KernelKind::rbf_of_differences) return use(AddSquare{});
+  if constexpr (sizeof(T) == 4) return use(AddProduct{});
+  else switch (shape.kind) {
     case KernelKind::laplacian: return use(AddDistance{});
     case KernelKind::intersection: return use(AddLesser{});
     case KernelKind::chi_squared:
@@ -162,22 +172,26 @@ inline void with_fold(const KernelShape& shape, Use use) {
   }
 }
 
-void fold_features(const KernelShape&, const PackedTile<float>& packed, float* tile, int64_t ld) {
-  fold_strips(AddProduct{}, packed, tile, ld);
+void fold_features(const KernelShape& shape, const PackedTile<float>& packed, float* tile,
+                   int64_t ld) {
+  with_fold<float>(shape, [&](auto fold) { fold_strips(fold, packed, tile, ld); });
 }
 
 void fold_features(const KernelShape& shape, const PackedTile<double>& packed, double* tile,
                    int64_t ld) {
-  with_fold(shape, [&](auto fold) { fold_strips(fold, packed, tile, ld); });
+  with_fold<double>(shape, [&](auto fold) { fold_strips(fold, packed, tile, ld); });
 }
 
-void fold_row(const KernelShape&, const float* x, const PackedTile<float>& packed, float* out) {
-  fold_one_row(AddProduct{}, DenseRow<float>{x, packed.depth}, packed, out);
+void fold_row(const KernelShape& shape, const float* x, const PackedTile<float>& packed,
+              float* out) {
+  with_fold<float>(shape, [&](auto fold) {
+    fold_one_row(fold, DenseRow<float>{x, packed.depth}, packed, out);
+  });
 }
 
 void fold_row(const KernelShape& shape, const double* x, const PackedTile<double>& packed,
               double* out) {
-  with_fold(shape, [&](auto fold) {
+  with_fold<double>(shape, [&](auto fold) {
     fold_one_row(fold, DenseRow<double>{x, packed.depth}, packed, out);
   });
 }

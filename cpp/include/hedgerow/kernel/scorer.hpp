@@ -60,7 +60,7 @@ class KernelScorer {
   void score_block(const PackedVectors<T>& vectors, const Rows& rows, std::int64_t begin,
                    std::int64_t end, double* out) const;
 
-  Kernel kernel_;
+  Kernel kernel_, kernel_of_float32_;
   Matrix vectors_;
   std::int64_t n_lines_, n_planes_;
   std::vector<std::int64_t> planes_;

@@ -7,7 +7,8 @@ namespace hedgerow {
 enum class KernelKind {
   linear,                ///< s
   polynomial,            ///< (gamma s + coef0)^degree
-  rbf,                   ///< exp(-gamma |x - z|^2)
+  rbf,                   ///< exp(-gamma |x - z|^2), by products and norms
+  rbf_of_differences,    ///< the same, by differences: twice the work, and no digits are lost
   sigmoid,               ///< tanh(gamma s + coef0)
   cosine,                ///< s / (|x| |z|), 0 if one of them is 0
   laplacian,             ///< exp(-gamma |x - z|_1)
