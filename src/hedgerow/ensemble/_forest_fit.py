@@ -31,11 +31,11 @@ from hedgerow._state.rules import AttributeRule, instance_of, optional
 from hedgerow.ensemble._flatness import Flatness, flatness_rule
 from hedgerow.ensemble._groups import read_groups
 from hedgerow.ensemble._grower import Grower, Stand
-from hedgerow.ensemble._importance import ForestImportances
 from hedgerow.ensemble._leaf_targets import TargetKeeper
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._planting import Planting
 from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row
+from hedgerow.ensemble._tree_importances import ForestImportances
 from hedgerow.ensemble.out_of_bag import OutOfBag
 from hedgerow.errors import DataError, ParameterError, warn_user
 from hedgerow.monitor import CallbackSupport, current

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._engine import in_threads
 from hedgerow.ensemble._flatness import Flatness
-from hedgerow.ensemble._importance import ForestImportances, TreeImportances, importances_of
 from hedgerow.ensemble._leaf_targets import TargetKeeper, TreeTargets
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._sampling import Counts, RowSampler, tree_seeds
 from hedgerow.ensemble._tally import Tally
+from hedgerow.ensemble._tree_importances import ForestImportances, TreeImportances, importances_of
 from hedgerow.monitor import Monitor, current
 from hedgerow.tree._growth import tree_of
 from hedgerow.tree.pruning.cost_complexity import SAME, link_strengths
