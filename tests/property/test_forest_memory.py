@@ -11,7 +11,7 @@ from benchmarks.memory import in_fresh_process, peak_growth
 MEGABYTE = 10**6
 SHARED = {"classes": 8, "numbers": 24}
 """Bytes a row that all threads share, by what the items of a tree hold."""
-OF_A_THREAD = {"classes": 80, "numbers": 192}
+OF_A_THREAD = {"classes": 80, "numbers": 176}
 """Bytes a row that each thread works with."""
 OUT_OF_BAG = 40
 """Bytes a row and class; numbers are as two classes."""
@@ -78,4 +78,4 @@ def test_ten_million_rows_of_ten_columns_fit_in_the_memory_that_is_stated():
     n_bytes, allowed = in_fresh_process(
         weigh, "RandomForestClassifier", 10_000_000, "classes", parameters
     )
-    assert n_bytes <= allowed < 3000 * MEGABYTE
+    assert n_bytes <= allowed < 3300 * MEGABYTE
