@@ -51,6 +51,8 @@ class _OfForest(PrunableTree):
 
     forest_importances_: Vector
 
+    _takes_any = True
+
     @property
     def feature_importances_(self) -> Vector:
         """How much each feature lowers the impurity, of all that the tree does; they sum to 1, or are 0."""

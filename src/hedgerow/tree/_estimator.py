@@ -91,6 +91,9 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
 
     _rules: ClassVar[Mapping[str, Rule]]
 
+    _takes_any: ClassVar[bool] = False
+    """Whether of equally good features any is taken, as in forests, and not the first."""
+
     criterion: str
     splitter: str
     max_depth: int | None
@@ -183,7 +186,7 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
         n_threads = check_n_threads(self.n_jobs)
         table = encode(source, self.categorical_features, n_threads, may_stop=True)
         task = targets.task(table, CRITERIA.get(self.criterion, self.criterion))
-        settings = settings_of(self, table, targets)
+        settings = settings_of(self, table, targets, in_any_order=self._takes_any)
         return table, grow(task, settings, table, check_seed(self.random_state))
 
     def _keep(self, table: FeatureTable, growth: Growth) -> None:
