@@ -114,24 +114,6 @@ def differences(iris: Any) -> dict[str, list[Difference]]:
         "test_forest.test_oob_not_computed_twice": [
             Difference(PRIVATE, AttributeError, "_set_oob_score_and_attributes")
         ],
-        "test_forest.test_forest_classifier_oob": [
-            Difference(
-                "a row in the middle of two others is at most the threshold, not by rounding to float32",
-                AssertionError,
-                "is greater than 0.11",
-                where={"ForestClassifier": RandomForestClassifier, "X": iris},
-            ),
-            Difference(
-                SEED,
-                AssertionError,
-                None,
-                where={
-                    "ForestClassifier": ExtraTreesClassifier,
-                    "X": THREE_CLASSES[0],
-                    "oob_score": True,
-                },
-            ),
-        ],
         "test_forest.test_forest_regressor_oob": [
             Difference(
                 SEED,

@@ -11,6 +11,7 @@
 
 #include "hedgerow/tree/grower.hpp"
 #include "items.hpp"
+#include "sorting.hpp"
 
 namespace hedgerow::tree {
 
@@ -85,8 +86,7 @@ class RankSums {
 class AbsoluteTally {
  public:
   using Item = RowItem;
-  using Bin = double;
-  static constexpr bool kHasBins = false;
+  using Bin = NoBin;
   static constexpr bool kScoresGroups = false;
 
   AbsoluteTally(const NumberTargets& targets, std::span<const double> weights)
@@ -98,8 +98,13 @@ class AbsoluteTally {
   }
 
   void set_node(std::span<const Item> items) {
+    items_ = items;
     weight_ = 0;
-    for (const Item& item : items) weight_ += item.w;
+    n_rows_ = 0;
+    for (const Item& item : items) {
+      weight_ += item.w;
+      n_rows_ += item.times;
+    }
     deviation_ = 0;
     is_pure_ = true;
     RankSums sums;
@@ -118,55 +123,69 @@ class AbsoluteTally {
     deviation_ /= static_cast<double>(n_outputs_);
   }
 
+  std::uint64_t n_rows() const { return n_rows_; }
   double weight() const { return weight_; }
   bool is_pure() const { return is_pure_; }
   double worth() const { return -deviation_; }
   double impurity() const { return deviation_ / weight_; }
   void write_value(double* value) const { std::ranges::copy(medians_, value); }
 
-  template <class Sorted>
-  void begin(std::span<const Sorted> sorted, std::span<const Item> left_already,
-             std::span<const Item> right_always) {
+  double level(const double* value) const { return value[0]; }
+  void set_level(double* value, double level) const { value[0] = level; }
+
+  Load load(const Item&, std::size_t i) const { return static_cast<Load>(i); }
+  std::uint32_t count(Load load) const { return items_[load].times; }
+
+  class Scan {
+   public:
+    Scan(AbsoluteTally& tally, std::span<const Load> left_already) : tally_(tally) {
+      for (const Load load : left_already) move(load);
+      n_moved_ = 0;
+    }
+    /// Rows come in the order that the scan was begun with.
+    void move(Load load) {
+      const Item& item = tally_.items_[load];
+      for (std::size_t o = 0; o < tally_.n_outputs_; ++o) tally_.add(tally_.left_[o], item, o);
+      left_weight_ += item.w;
+      ++n_moved_;
+    }
+    double worth() const {
+      double sum = tally_.right_deviation_[n_moved_];
+      for (std::size_t o = 0; o < tally_.n_outputs_; ++o)
+        sum += tally_.left_[o].deviation(tally_.numbers_[o]);
+      return -sum / static_cast<double>(tally_.n_outputs_);
+    }
+    bool is_better_than(double worth) const { return this->worth() > worth; }
+    double left_weight() const { return left_weight_; }
+    double right_weight() const { return tally_.weight_ - left_weight_; }
+    double left_level() const { return tally_.left_[0].median(tally_.numbers_[0]); }
+    double right_level() const { return tally_.right_median_[n_moved_]; }
+
+   private:
+    AbsoluteTally& tally_;
+    double left_weight_ = 0;
+    std::size_t n_moved_ = 0;
+  };
+
+  Scan scan(std::span<const Key> sorted, std::span<const Load> left_already,
+            std::span<const Load> right_always) {
     right_deviation_.assign(sorted.size() + 1, 0.0);
     right_median_.assign(sorted.size() + 1, 0.0);
     for (std::size_t o = 0; o < n_outputs_; ++o) {
       RankSums& sums = left_[o];
       sums.reset(numbers_[o].size());
-      for (const Item& item : right_always) add(sums, item, o);
+      for (const Load load : right_always) add(sums, items_[load], o);
       for (std::size_t i = sorted.size(); i > 0; --i) {
         right_deviation_[i] += sums.deviation(numbers_[o]);
         if (o == 0) right_median_[i] = sums.median(numbers_[o]);
-        add(sums, sorted[i - 1].item, o);
+        add(sums, items_[load_of(sorted[i - 1])], o);
       }
       right_deviation_[0] += sums.deviation(numbers_[o]);
       if (o == 0) right_median_[0] = sums.median(numbers_[o]);
       sums.reset(numbers_[o].size());
     }
-    left_weight_ = 0;
-    n_moved_ = 0;
-    for (const Item& item : left_already) move(item);
-    n_moved_ = 0;
+    return Scan(*this, left_already);
   }
-  void move(const Item& item) {
-    for (std::size_t o = 0; o < n_outputs_; ++o) add(left_[o], item, o);
-    left_weight_ += item.w;
-    ++n_moved_;
-  }
-  double cut_worth() const {
-    double sum = right_deviation_[n_moved_];
-    for (std::size_t o = 0; o < n_outputs_; ++o) sum += left_[o].deviation(numbers_[o]);
-    return -sum / static_cast<double>(n_outputs_);
-  }
-  double left_weight() const { return left_weight_; }
-  double right_weight() const { return weight_ - left_weight_; }
-  double left_level() const { return left_[0].median(numbers_[0]); }
-  double right_level() const { return right_median_[n_moved_]; }
-  double level(const double* value) const { return value[0]; }
-  void set_level(double* value, double level) const { value[0] = level; }
-
-  std::size_t bin_width() const { return 0; }
-  void add_to_bin(Bin*, const Item&) const {}
-  void move_bin(const Bin*) {}
 
   /// Categories are ordered by their means.
   std::size_t group_width() const { return 1 + n_outputs_; }
@@ -195,9 +214,10 @@ class AbsoluteTally {
   std::size_t n_outputs_;
   std::vector<std::vector<double>> numbers_;  ///< distinct numbers of the node, by output
   std::vector<RankSums> left_;
+  std::span<const Item> items_;
   std::vector<double> medians_, right_deviation_, right_median_;
-  double weight_ = 0, deviation_ = 0, left_weight_ = 0;
-  std::size_t n_moved_ = 0;
+  double weight_ = 0, deviation_ = 0;
+  std::uint64_t n_rows_ = 0;
   bool is_pure_ = false;
 };
 

@@ -16,13 +16,14 @@
 
 #include "hedgerow/tree/grower.hpp"
 #include "items.hpp"
+#include "sorting.hpp"
 
 namespace hedgerow::tree {
 
 /// x log2 x, by a table for small whole numbers.
 class TimesLog {
  public:
-  static double of(std::int64_t x) {
+  static double of(std::int32_t x) {
     static const std::array<double, 4096> table = [] {
       std::array<double, 4096> made{};
       for (std::size_t i = 2; i < made.size(); ++i)
@@ -35,13 +36,16 @@ class TimesLog {
   static double of(double x) { return x > 0 ? x * std::log2(x) : 0.0; }
 };
 
-/// One output. W is what weights are summed in: int64 where they are counts.
+/// One output. W is what weights are summed in: int32 where they are counts.
 template <class Item_, class W, ClassCriterion criterion>
 class ClassTally {
+  static constexpr bool kIsCounted = std::is_same_v<Item_, ClassItem>;
+  using Sum = std::conditional_t<kIsCounted && criterion != ClassCriterion::entropy, std::int64_t,
+                                 double>;
+
  public:
   using Item = Item_;
   using Bin = std::conditional_t<std::is_same_v<W, double>, double, std::uint32_t>;
-  static constexpr bool kHasBins = true;
   static constexpr bool kScoresGroups = true;
 
   ClassTally(const ClassTargets& targets, std::span<const double> weights)
@@ -49,15 +53,20 @@ class ClassTally {
         left_(n_classes_), total_(n_classes_) {}
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
-    if constexpr (std::is_same_v<Item, ClassItem>)
+    if constexpr (kIsCounted)
       return {row, static_cast<std::uint16_t>(y_[row]), static_cast<std::uint16_t>(count)};
     else
       return {weights_.empty() ? count : weights_[row] * count, row, count, y_[row]};
   }
 
   void set_node(std::span<const Item> items) {
+    items_ = items;
     std::ranges::fill(total_, W{0});
-    for (const Item& item : items) total_[static_cast<std::size_t>(item.y)] += item.weight();
+    n_rows_ = 0;
+    for (const Item& item : items) {
+      total_[static_cast<std::size_t>(item.y)] += static_cast<W>(item.weight());
+      n_rows_ += item.count();
+    }
     weight_ = 0;
     for (const W t : total_) weight_ += t;
     n_present_ = static_cast<std::size_t>(
@@ -65,6 +74,7 @@ class ClassTally {
     total_sum_ = sum_of(total_);
   }
 
+  std::uint64_t n_rows() const { return n_rows_; }
   double weight() const { return static_cast<double>(weight_); }
   bool is_pure() const { return n_present_ <= 1; }
   double worth() const { return part(total_sum_, weight_, max_of_total()); }
@@ -77,62 +87,121 @@ class ClassTally {
   }
 
   void write_value(double* value) const {
-    for (std::size_t k = 0; k < n_classes_; ++k)
-      value[k] = static_cast<double>(total_[k]) / weight();
+    const double weight = this->weight();
+    for (std::size_t k = 0; k < n_classes_; ++k) value[k] = static_cast<double>(total_[k]) / weight;
   }
-
-  // ------------------------------------------------------------------------------ a scan of cuts
-
-  template <class Sorted>
-  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
-    std::ranges::fill(left_, W{0});
-    left_weight_ = 0;
-    left_sum_ = 0;
-    right_sum_ = total_sum_;
-    for (const Item& item : left_already) move(item);
-  }
-
-  void move(const Item& item) { move(static_cast<std::size_t>(item.y), item.weight()); }
-
-  double cut_worth() const {
-    if constexpr (criterion == ClassCriterion::misclassification) {
-      W most_left = 0, most_right = 0;
-      for (std::size_t k = 0; k < n_classes_; ++k) {
-        most_left = std::max(most_left, left_[k]);
-        most_right = std::max(most_right, total_[k] - left_[k]);
-      }
-      return static_cast<double>(most_left + most_right);
-    } else {
-      return part(left_sum_, left_weight_, 0) + part(right_sum_, weight_ - left_weight_, 0);
-    }
-  }
-
-  double left_weight() const { return static_cast<double>(left_weight_); }
-  double right_weight() const { return static_cast<double>(weight_ - left_weight_); }
 
   /// Of two classes, the share of the second: what monotonic constraints speak of.
-  double left_level() const {
-    return n_classes_ > 1 ? static_cast<double>(left_[1]) / left_weight() : 0.0;
-  }
-  double right_level() const {
-    return n_classes_ > 1 ? static_cast<double>(total_[1] - left_[1]) / right_weight() : 0.0;
-  }
   double level(const double* value) const { return value[1]; }
   void set_level(double* value, double level) const {
     value[1] = level;
     value[0] = 1.0 - level;
   }
 
-  // ------------------------------------------------- bins: a count of rows, then one of each class
+  // ------------------------------------------------------------------------------ a scan of cuts
 
-  std::size_t bin_width() const { return n_classes_ + 1; }
-  void add_to_bin(Bin* bin, const Item& item) const {
-    bin[0] += static_cast<Bin>(item.count());
-    bin[1 + static_cast<std::size_t>(item.y)] += static_cast<Bin>(item.weight());
+  /// A row's class and how often it is there, or its place among the node's items.
+  Load load(const Item& item, [[maybe_unused]] std::size_t i) const {
+    if constexpr (kIsCounted) return Load{item.times} << 16 | item.y;
+    else return static_cast<Load>(i);
   }
-  void move_bin(const Bin* bin) {
-    for (std::size_t k = 0; k < n_classes_; ++k)
-      if (bin[1 + k] != 0) move(k, static_cast<W>(bin[1 + k]));
+  std::uint32_t count(Load load) const {
+    if constexpr (kIsCounted) return load >> 16;
+    else return items_[load].times;
+  }
+
+  /// What lies on both sides of a cut that rows are moved across.
+  class Scan {
+   public:
+    explicit Scan(ClassTally& tally)
+        : items_(tally.items_.data()), n_classes_(tally.n_classes_), left_(tally.left_.data()),
+          total_(tally.total_.data()), weight_(tally.weight_), right_sum_(tally.total_sum_) {
+      std::fill_n(left_, n_classes_, W{0});
+    }
+
+    void move(Load load) {
+      if constexpr (kIsCounted) move(load & 0xFFFF, static_cast<W>(load >> 16));
+      else move(static_cast<std::size_t>(items_[load].y), items_[load].weight());
+    }
+
+    /// Returns how many rows there were.
+    std::uint64_t move_bin(const Bin* bin) {
+      std::uint64_t n_rows = 0;
+      for (std::size_t k = 0; k < n_classes_; ++k) {
+        if (bin[k] == 0) continue;
+        move(k, static_cast<W>(bin[k]));
+        if constexpr (kIsCounted) n_rows += bin[k];
+      }
+      if constexpr (!kIsCounted) n_rows = static_cast<std::uint64_t>(bin[n_classes_]);
+      return n_rows;
+    }
+
+    bool is_better_than(double worth) const {
+      if constexpr (criterion == ClassCriterion::gini) {  // without a division
+        const double left = left_weight(), right = right_weight();
+        return static_cast<double>(left_sum_) * right + static_cast<double>(right_sum_) * left >
+               worth * (left * right);
+      } else {
+        return this->worth() > worth;
+      }
+    }
+
+    double worth() const {
+      if constexpr (criterion == ClassCriterion::misclassification) {
+        W most_left = 0, most_right = 0;
+        for (std::size_t k = 0; k < n_classes_; ++k) {
+          most_left = std::max(most_left, left_[k]);
+          most_right = std::max(most_right, total_[k] - left_[k]);
+        }
+        return static_cast<double>(most_left) + static_cast<double>(most_right);
+      } else {
+        return part(left_sum_, left_weight_, 0) + part(right_sum_, weight_ - left_weight_, 0);
+      }
+    }
+
+    double left_weight() const { return static_cast<double>(left_weight_); }
+    double right_weight() const { return static_cast<double>(weight_ - left_weight_); }
+    double left_level() const {
+      return n_classes_ > 1 ? static_cast<double>(left_[1]) / left_weight() : 0.0;
+    }
+    double right_level() const {
+      return n_classes_ > 1 ? static_cast<double>(total_[1] - left_[1]) / right_weight() : 0.0;
+    }
+
+   private:
+    void move(std::size_t k, W w) {
+      const W l = left_[k], r = total_[k] - l;
+      if constexpr (criterion == ClassCriterion::gini) {
+        left_sum_ += Sum(w) * (2 * Sum(l) + w);
+        right_sum_ -= Sum(w) * (2 * Sum(r) - w);
+      } else if constexpr (criterion == ClassCriterion::entropy) {
+        left_sum_ += TimesLog::of(l + w) - TimesLog::of(l);
+        right_sum_ += TimesLog::of(r - w) - TimesLog::of(r);
+      }
+      left_[k] = l + w;
+      left_weight_ += w;
+    }
+
+    const Item* items_;
+    std::size_t n_classes_;
+    W* left_;
+    const W* total_;
+    W weight_, left_weight_ = 0;
+    Sum left_sum_ = 0, right_sum_;
+  };
+
+  Scan scan(std::span<const Key>, std::span<const Load> left_already, std::span<const Load>) {
+    Scan scan(*this);
+    for (const Load load : left_already) scan.move(load);
+    return scan;
+  }
+
+  // --------------------------------------- bins: weights of the classes, and rows where these differ
+
+  std::size_t bin_width() const { return n_classes_ + (kIsCounted ? 0 : 1); }
+  void add_to_bin(Bin* bin, const Item& item, std::size_t) const {
+    bin[item.y] += static_cast<Bin>(item.weight());
+    if constexpr (!kIsCounted) bin[n_classes_] += static_cast<Bin>(item.times);
   }
 
   // -------------------------------------------------- groups of rows, as weights of their classes
@@ -180,26 +249,10 @@ class ClassTally {
   }
 
  private:
-  using Sum = std::conditional_t<criterion == ClassCriterion::entropy, double, W>;
-
-  void move(std::size_t k, W w) {
-    const W l = left_[k];
-    if constexpr (criterion == ClassCriterion::gini) {
-      left_sum_ += w * (2 * l + w);
-      right_sum_ -= w * (2 * (total_[k] - l) - w);
-    } else if constexpr (criterion == ClassCriterion::entropy) {
-      const W r = total_[k] - l;
-      left_sum_ += TimesLog::of(l + w) - TimesLog::of(l);
-      right_sum_ += TimesLog::of(r - w) - TimesLog::of(r);
-    }
-    left_[k] = l + w;
-    left_weight_ += w;
-  }
-
   static Sum sum_of(std::span<const W> counts) {
     Sum sum = 0;
     for (const W c : counts) {
-      if constexpr (criterion == ClassCriterion::gini) sum += c * c;
+      if constexpr (criterion == ClassCriterion::gini) sum += Sum(c) * Sum(c);
       else if constexpr (criterion == ClassCriterion::entropy) sum += TimesLog::of(c);
     }
     return sum;
@@ -224,9 +277,11 @@ class ClassTally {
   std::span<const std::int32_t> y_;
   std::span<const double> weights_;
   std::size_t n_classes_;
+  std::span<const Item> items_;
   std::vector<W> left_, total_;
-  W weight_ = 0, left_weight_ = 0;
-  Sum total_sum_ = 0, left_sum_ = 0, right_sum_ = 0;
+  W weight_ = 0;
+  Sum total_sum_ = 0;
+  std::uint64_t n_rows_ = 0;
   std::size_t n_present_ = 0;
 };
 
@@ -236,8 +291,7 @@ template <ClassCriterion criterion>
 class SeveralClassTally {
  public:
   using Item = RowItem;
-  using Bin = double;
-  static constexpr bool kHasBins = false;
+  using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
 
   SeveralClassTally(const ClassTargets& targets, std::span<const double> weights)
@@ -250,14 +304,18 @@ class SeveralClassTally {
   }
 
   void set_node(std::span<const Item> items) {
+    items_ = items;
     std::ranges::fill(total_, 0.0);
     weight_ = 0;
+    n_rows_ = 0;
     for (const Item& item : items) {
       add_to_group(total_.data(), item);
       weight_ += item.w;
+      n_rows_ += item.times;
     }
   }
 
+  std::uint64_t n_rows() const { return n_rows_; }
   double weight() const { return weight_; }
   bool is_pure() const {
     for (std::size_t o = 0; o < n_outputs_; ++o) {
@@ -276,27 +334,39 @@ class SeveralClassTally {
     for (std::size_t k = 0; k < total_.size(); ++k) value[k] = total_[k] / weight_;
   }
 
-  template <class Sorted>
-  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
-    std::ranges::fill(left_, 0.0);
-    left_weight_ = 0;
-    for (const Item& item : left_already) move(item);
-  }
-  void move(const Item& item) {
-    add_to_group(left_.data(), item);
-    left_weight_ += item.w;
-  }
-  double cut_worth() const { return worth_with_left(left_.data()); }
-  double left_weight() const { return left_weight_; }
-  double right_weight() const { return weight_ - left_weight_; }
-  double left_level() const { return 0; }
-  double right_level() const { return 0; }
   double level(const double*) const { return 0; }
   void set_level(double*, double) const {}
 
-  std::size_t bin_width() const { return 0; }
-  void add_to_bin(Bin*, const Item&) const {}
-  void move_bin(const Bin*) {}
+  Load load(const Item&, std::size_t i) const { return static_cast<Load>(i); }
+  std::uint32_t count(Load load) const { return items_[load].times; }
+
+  class Scan {
+   public:
+    explicit Scan(SeveralClassTally& tally) : tally_(tally) {
+      std::ranges::fill(tally_.left_, 0.0);
+    }
+    void move(Load load) {
+      const Item& item = tally_.items_[load];
+      tally_.add_to_group(tally_.left_.data(), item);
+      left_weight_ += item.w;
+    }
+    double worth() const { return tally_.worth_with_left(tally_.left_.data()); }
+    bool is_better_than(double worth) const { return this->worth() > worth; }
+    double left_weight() const { return left_weight_; }
+    double right_weight() const { return tally_.weight_ - left_weight_; }
+    double left_level() const { return 0; }
+    double right_level() const { return 0; }
+
+   private:
+    SeveralClassTally& tally_;
+    double left_weight_ = 0;
+  };
+
+  Scan scan(std::span<const Key>, std::span<const Load> left_already, std::span<const Load>) {
+    Scan scan(*this);
+    for (const Load load : left_already) scan.move(load);
+    return scan;
+  }
 
   std::size_t group_width() const { return total_.size(); }
   double group_weight(const double* group) const {
@@ -342,8 +412,10 @@ class SeveralClassTally {
   std::span<const std::int32_t> y_;
   std::span<const double> weights_;
   std::size_t n_outputs_, width_;
+  std::span<const Item> items_;
   std::vector<double> left_, total_;
-  double weight_ = 0, left_weight_ = 0;
+  double weight_ = 0;
+  std::uint64_t n_rows_ = 0;
 };
 
 }  // namespace hedgerow::tree

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -36,13 +36,14 @@ class Growing {
     tree_.n_outputs = n_outputs;
     tree_.value_width = value_width;
     tree_.leaf_of_row.resize(static_cast<std::size_t>(table_.n_rows));
+    is_constant_.resize(table_.columns.size());
     deal_out(task.weights, counts);
   }
 
   FlatTree grow() {
-    const auto all = std::make_shared<Features>(table_.columns.size());
-    for (std::size_t j = 0; j < all->size(); ++j) (*all)[j] = static_cast<std::uint32_t>(j);
-    const Open root{0, items_.size(), kNoChild, false, 0, all, {}};
+    features_.resize(table_.columns.size());
+    std::iota(features_.begin(), features_.end(), std::uint32_t{0});
+    const Open root{0, items_.size(), kNoChild, false, 0, {0, features_.size()}, {}};
     if (settings_.max_leaf_nodes < 0) depth_first(root);
     else best_first(root);
     settle_others();
@@ -51,7 +52,10 @@ class Growing {
   }
 
  private:
-  using Features = std::vector<std::uint32_t>;
+  /// A stretch of features_: those not known to be constant in a node.
+  struct Features {
+    std::size_t begin, end;
+  };
 
   /// A node to be looked at.
   struct Open {
@@ -59,7 +63,7 @@ class Growing {
     std::int64_t parent;
     bool is_left;
     std::int64_t depth;
-    std::shared_ptr<const Features> features;  ///< those not known to be constant
+    Features features;
     Bounds bounds;
   };
 
@@ -97,16 +101,17 @@ class Growing {
   void depth_first(const Open& root) {
     std::vector<Open> waiting{root};
     while (!waiting.empty()) {
-      const Open open = std::move(waiting.back());
+      const Open open = waiting.back();
       waiting.pop_back();
+      features_.resize(open.features.end);  // what lies behind is of nodes that are done
       std::optional<Ready> ready = look_at(open);
       if (!ready) {
         settle(open, tree_.n_nodes() - 1);
         continue;
       }
       make_inner(*ready);
-      waiting.push_back(std::move(ready->right));
-      waiting.push_back(std::move(ready->left));
+      waiting.push_back(ready->right);
+      waiting.push_back(ready->left);
     }
   }
 
@@ -140,14 +145,12 @@ class Growing {
   std::optional<Ready> look_at(const Open& open) {
     const auto items = std::span<const Item>(items_).subspan(open.begin, open.end - open.begin);
     tally_.set_node(items);
-    std::uint64_t n_rows = 0;
-    for (const Item& item : items) n_rows += item.count();
-    const std::int64_t node = add_leaf(open, n_rows);
+    const std::int64_t node = add_leaf(open);
     if (total_weight_ == 0) total_weight_ = tally_.weight();
-    if (is_leaf(open, n_rows)) return std::nullopt;
+    if (is_leaf(open)) return std::nullopt;
     Split best;
-    splitter_.begin_node(n_rows, open.bounds, best);
-    const std::shared_ptr<const Features> varying = search(open, items, best);
+    splitter_.begin_node(items, open.bounds, best);
+    const Features varying = search(open, items.size(), best);
     if (was_stopped_ || !best.is_found()) return std::nullopt;
     const double decrease = std::max(0.0, (best.worth - tally_.worth()) / tally_.weight());
     const double improvement = decrease * tally_.weight() / total_weight_;
@@ -156,7 +159,8 @@ class Growing {
     return part(open, node, std::move(best), varying, improvement);
   }
 
-  bool is_leaf(const Open& open, std::uint64_t n_rows) const {
+  bool is_leaf(const Open& open) const {
+    const std::uint64_t n_rows = tally_.n_rows();
     return was_stopped_ || tally_.is_pure() ||
            (settings_.max_depth >= 0 && open.depth >= settings_.max_depth) ||
            n_rows < static_cast<std::uint64_t>(settings_.min_samples_split) ||
@@ -164,7 +168,7 @@ class Growing {
            tally_.weight() < 2 * settings_.min_weight_leaf;
   }
 
-  std::int64_t add_leaf(const Open& open, std::uint64_t n_rows) {
+  std::int64_t add_leaf(const Open& open) {
     const std::int64_t node = tree_.n_nodes();
     tree_.feature.push_back(kUndefined);
     tree_.threshold.push_back(static_cast<double>(kUndefined));
@@ -172,7 +176,7 @@ class Growing {
     tree_.right.push_back(kNoChild);
     tree_.missing_left.push_back(0);
     tree_.impurity.push_back(tally_.impurity());
-    tree_.n_samples.push_back(static_cast<std::int64_t>(n_rows));
+    tree_.n_samples.push_back(static_cast<std::int64_t>(tally_.n_rows()));
     tree_.weight.push_back(tally_.weight());
     tree_.n_candidates.push_back(0);
     cuts_.push_back(0);
@@ -196,7 +200,7 @@ class Growing {
     tree_.missing_left[node] = split.missing_left;
     if (!split.is_by_categories()) {
       // Numbers that the bag lacks may lie between the highest on the left and the threshold.
-      cuts_[node] = last_code_up_to(table_.columns[split.feature], split.threshold);
+      cuts_[node] = last_code_up_to(table_.columns[split.feature], split.cut, split.threshold);
       return;
     }
     const std::uint32_t n_categories = table_.columns[split.feature].n_codes;
@@ -246,36 +250,39 @@ class Growing {
 
   // ---------------------------------------------------------------------------------------- search
 
-  /// Draws features until enough of them vary and one can be split by. Returns those that children
-  /// need to look at.
-  std::shared_ptr<const Features> search(const Open& open, std::span<const Item> items,
-                                         Split& best) {
-    drawn_ = *open.features;
+  /// Draws features until enough of them vary and one can be split by, or none can be better. Returns
+  /// those that children need to look at.
+  Features search(const Open& open, std::size_t n_items, Split& best) {
+    const std::size_t begin = open.features.begin, n_features = open.features.end - begin;
+    drawn_.assign(&features_[begin], &features_[begin] + n_features);
     const bool draws = settings_.in_any_order ||
-                       settings_.max_features < static_cast<std::int64_t>(drawn_.size());
+                       settings_.max_features < static_cast<std::int64_t>(n_features);
     std::int64_t n_tried = 0;
-    constants_.clear();
-    for (std::size_t k = 0; k < drawn_.size(); ++k) {
+    std::size_t n_constant = 0;
+    for (std::size_t k = 0; k < n_features; ++k) {
       if (n_tried >= settings_.max_features && best.is_found()) break;
-      if (should_stop(items.size())) break;
-      if (draws) std::swap(drawn_[k], drawn_[k + random_.below(drawn_.size() - k)]);
+      if (settings_.in_any_order && best.is_found() && splitter_.is_perfect()) break;
+      if (should_stop(n_items)) break;
+      if (draws) std::swap(drawn_[k], drawn_[k + random_.below(n_features - k)]);
       const std::uint32_t feature = drawn_[k];
-      const CodeColumn& column = table_.columns[feature];
-      look_up(view(feature, items.size()), column, items);
-      if (!codes_.varies(items.size())) {
-        constants_.push_back(feature);
-        continue;
+      if (splitter_.search(feature, table_.columns[feature], view(feature, n_items))) {
+        ++n_tried;
+      } else {
+        is_constant_[feature] = true;
+        drawn_[n_constant++] = feature;  // its place is not needed any more
       }
-      ++n_tried;
-      if (splitter_.search(feature, column, items, codes_)) std::swap(codes_, best_codes_);
     }
-    if (constants_.empty()) return open.features;
-    auto varying = std::make_shared<Features>();
-    varying->reserve(drawn_.size() - constants_.size());
-    std::ranges::sort(constants_);
-    for (const std::uint32_t feature : *open.features)
-      if (!std::ranges::binary_search(constants_, feature)) varying->push_back(feature);
-    return varying;
+    return n_constant == 0 ? open.features : without_constants(open.features, n_constant);
+  }
+
+  /// Puts the features that vary behind all others, and forgets which did not: the first so many of
+  /// those drawn.
+  Features without_constants(const Features& features, std::size_t n_constant) {
+    const std::size_t begin = features_.size();
+    for (std::size_t k = features.begin; k < features.end; ++k)
+      if (!is_constant_[features_[k]]) features_.push_back(features_[k]);
+    for (std::size_t k = 0; k < n_constant; ++k) is_constant_[drawn_[k]] = false;
+    return {begin, features_.size()};
   }
 
   bool should_stop(std::size_t n_values) {
@@ -293,31 +300,6 @@ class Growing {
                                                                   : table_.view_by_rows(feature);
   }
 
-  void look_up(const CodeView& all, const CodeColumn& column, std::span<const Item> items) {
-    codes_.codes.resize(items.size());
-    std::uint32_t* codes = codes_.codes.data();
-    std::uint32_t low = std::numeric_limits<std::uint32_t>::max(), high = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::uint32_t code = all[items[i].row];
-      codes[i] = code;
-      low = std::min(low, code);
-      high = std::max(high, code);
-    }
-    codes_.n_missing = 0;
-    if (high == column.n_codes) leave_out_missing(column.n_codes, low, high);
-    codes_.low = low;
-    codes_.high = high;
-  }
-
-  void leave_out_missing(std::uint32_t missing, std::uint32_t& low, std::uint32_t& high) {
-    high = 0;
-    for (const std::uint32_t code : codes_.codes) {
-      codes_.n_missing += code == missing;
-      if (code != missing) high = std::max(high, code);
-    }
-    if (codes_.n_missing == codes_.codes.size()) low = high = 0;
-  }
-
   // --------------------------------------------------------------------------------------- parting
 
   static bool goes_left(const Split& split, std::uint32_t code) {
@@ -325,28 +307,32 @@ class Growing {
     return side == kAbsent ? split.missing_left : side == 1;
   }
 
-  Ready part(const Open& open, std::int64_t node, Split split,
-             const std::shared_ptr<const Features>& varying, double improvement) {
-    const CodeColumn& column = table_.columns[split.feature];
-    const std::uint32_t missing = column.n_codes;
-    const auto is_left = [&](std::uint32_t code) {
-      if (split.is_by_categories()) return goes_left(split, code);
-      return code <= split.cut || (split.missing_left && code == missing);
-    };
-    const std::size_t middle = part_items(open, is_left);
-    if (!split.has_missing) {
-      split.missing_left = weight_of(open.begin, middle) > weight_of(middle, open.end);
-    }
+  Ready part(const Open& open, std::int64_t node, Split split, const Features& varying,
+             double improvement) {
+    const std::uint32_t missing = table_.columns[split.feature].n_codes;
+    const std::size_t middle =
+        split.is_by_categories()
+            ? part_items(open, split, [&](std::uint32_t code) { return goes_left(split, code); })
+            : part_items(open, split, [cut = split.cut, other = split.missing_left ? missing : 0u](
+                                          std::uint32_t code) {
+                return (code <= cut) | (code == other);
+              });
+    if (!split.has_missing) split.missing_left = split.is_heavier_left;
     Open left{open.begin, middle, node, true, open.depth + 1, varying, open.bounds};
     Open right{middle, open.end, node, false, open.depth + 1, varying, open.bounds};
     bound_children(split, left.bounds, right.bounds);
-    return {node,        std::move(split), std::move(left), std::move(right),
-            improvement, splitter_.n_candidates()};
+    return {node, std::move(split), left, right, improvement, splitter_.n_candidates()};
   }
 
-  static std::uint32_t last_code_up_to(const CodeColumn& column, double threshold) {
-    const auto above = std::ranges::upper_bound(column.values, threshold);
-    return static_cast<std::uint32_t>(above - column.values.begin()) - 1;
+  /// The last code whose number is not above the threshold, which lies at or behind a code.
+  static std::uint32_t last_code_up_to(const CodeColumn& column, std::uint32_t code,
+                                       double threshold) {
+    const std::span values(column.values);
+    std::size_t step = 1;  // mostly it is near
+    while (code + step < values.size() && values[code + step] <= threshold) step *= 2;
+    const auto near = values.subspan(code, std::min(step, values.size() - code));
+    const auto above = std::ranges::upper_bound(near, threshold);
+    return code + static_cast<std::uint32_t>(above - near.begin()) - 1;
   }
 
   void bound_children(const Split& split, Bounds& left, Bounds& right) const {
@@ -357,18 +343,13 @@ class Growing {
     (sign > 0 ? right.low : right.high) = middle;
   }
 
-  auto weight_of(std::size_t begin, std::size_t end) const {
-    decltype(items_[0].weight()) sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += items_[i].weight();
-    return sum;
-  }
-
   template <class IsLeft>
-  std::size_t part_items(const Open& open, const IsLeft& is_left) {
+  std::size_t part_items(const Open& open, const Split& split, const IsLeft& is_left) {
+    const CodeView codes = view(split.feature, open.end - open.begin);
     std::size_t to = open.begin, n_right = 0;
     for (std::size_t i = open.begin; i < open.end; ++i) {
       const Item item = items_[i];
-      const bool left = is_left(best_codes_.codes[i - open.begin]);
+      const bool left = is_left(codes[item.row]);
       items_[to] = item;
       parted_[n_right] = item;
       to += left;
@@ -392,8 +373,8 @@ class Growing {
   std::vector<Item> items_, parted_;
   std::vector<std::uint32_t> others_;
   std::vector<std::uint32_t> cuts_;  ///< of each node: codes of numbers up to this one go left
-  NodeCodes codes_, best_codes_;
-  Features drawn_, constants_;
+  std::vector<std::uint32_t> features_, drawn_;
+  std::vector<std::uint8_t> is_constant_;  ///< of each feature, while a node is looked at
   double total_weight_ = 0;
   std::int64_t n_read_ = 0;
   bool was_stopped_ = false;

@@ -5,6 +5,9 @@
 
 namespace hedgerow::tree {
 
+/// For tallies that must see the rows one by one.
+struct NoBin {};
+
 /// A row of one of up to 2^16 classes, whose weight is how often it is there.
 struct ClassItem {
   std::uint32_t row;

@@ -12,6 +12,7 @@
 
 #include "hedgerow/tree/grower.hpp"
 #include "items.hpp"
+#include "sorting.hpp"
 
 namespace hedgerow::tree {
 
@@ -36,10 +37,14 @@ double number_deviance(double y, double mean) {
 
 template <NumberCriterion criterion>
 class NumberTally {
+  /// Of a row: its weight, and the product of that with its number as far as it is off the center.
+  struct Term {
+    double w, product;
+  };
+
  public:
   using Item = NumberItem;
   using Bin = double;
-  static constexpr bool kHasBins = true;
   static constexpr bool kScoresGroups = true;
 
   NumberTally(const NumberTargets& targets, std::span<const double> weights)
@@ -50,59 +55,89 @@ class NumberTally {
   }
 
   void set_node(std::span<const Item> items) {
+    items_ = items;
     weight_ = sum_ = deviance_ = 0;
+    n_rows_ = 0;
     double least = items[0].y, most = items[0].y;
     for (const Item& item : items) {
       weight_ += item.w;
       sum_ += item.w * item.y;
+      n_rows_ += item.times;
       least = std::min(least, item.y);
       most = std::max(most, item.y);
     }
     is_pure_ = least == most;
     mean_ = is_pure_ ? least : std::clamp(sum_ / weight_, least, most);
-    for (const Item& item : items) deviance_ += item.w * number_deviance<criterion>(item.y, mean_);
-    if constexpr (criterion == NumberCriterion::squared_error) {
-      sum_ = 0;
-      for (const Item& item : items) sum_ += item.w * (item.y - mean_);
-    }
+    if (!is_pure_) set_terms();
   }
 
+  std::uint64_t n_rows() const { return n_rows_; }
   double weight() const { return weight_; }
   bool is_pure() const { return is_pure_; }
   double worth() const { return number_worth<criterion>(sum_, weight_, 0.0); }
   double impurity() const { return is_pure_ ? 0.0 : deviance_ / weight_; }
   void write_value(double* value) const { value[0] = mean_; }
-
-  template <class Sorted>
-  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
-    left_weight_ = left_sum_ = 0;
-    for (const Item& item : left_already) move(item);
-  }
-  void move(const Item& item) {
-    left_weight_ += item.w;
-    left_sum_ += item.w * (item.y - center());
-  }
-  double cut_worth() const {
-    const double zeros = sum_of_zeros(sum_);
-    return number_worth<criterion>(left_sum_, left_weight_, zeros) +
-           number_worth<criterion>(sum_ - left_sum_, weight_ - left_weight_, zeros);
-  }
-  double left_weight() const { return left_weight_; }
-  double right_weight() const { return weight_ - left_weight_; }
-  double left_level() const { return center() + left_sum_ / left_weight_; }
-  double right_level() const { return center() + (sum_ - left_sum_) / right_weight(); }
   double level(const double* value) const { return value[0]; }
   void set_level(double* value, double level) const { value[0] = level; }
 
-  std::size_t bin_width() const { return 3; }
-  void add_to_bin(Bin* bin, const Item& item) const {
-    bin[0] += item.times;
-    bin[1] += item.w;
-    bin[2] += item.w * (item.y - center());
+  Load load(const Item&, std::size_t i) const { return static_cast<Load>(i); }
+  std::uint32_t count(Load load) const { return items_[load].times; }
+
+  /// What lies on both sides of a cut that rows are moved across.
+  class Scan {
+   public:
+    explicit Scan(const NumberTally& tally)
+        : terms_(tally.terms_.data()), weight_(tally.weight_), sum_(tally.sum_),
+          center_(tally.center()) {}
+
+    void move(Load load) {
+      left_weight_ += terms_[load].w;
+      left_sum_ += terms_[load].product;
+    }
+
+    /// Returns how many rows there were.
+    std::uint64_t move_bin(const Bin* bin) {
+      left_weight_ += bin[1];
+      left_sum_ += bin[2];
+      return static_cast<std::uint64_t>(bin[0]);
+    }
+
+    bool is_better_than(double worth) const {
+      if constexpr (criterion == NumberCriterion::squared_error) {  // without a division
+        const double right_sum = sum_ - left_sum_, right = right_weight();
+        return left_sum_ * left_sum_ * right + right_sum * right_sum * left_weight_ >
+               worth * (left_weight_ * right);
+      } else {
+        return this->worth() > worth;
+      }
+    }
+
+    double worth() const {
+      const double zeros = sum_of_zeros(sum_);
+      return number_worth<criterion>(left_sum_, left_weight_, zeros) +
+             number_worth<criterion>(sum_ - left_sum_, weight_ - left_weight_, zeros);
+    }
+    double left_weight() const { return left_weight_; }
+    double right_weight() const { return weight_ - left_weight_; }
+    double left_level() const { return center_ + left_sum_ / left_weight_; }
+    double right_level() const { return center_ + (sum_ - left_sum_) / right_weight(); }
+
+   private:
+    const Term* terms_;
+    double weight_, sum_, center_, left_weight_ = 0, left_sum_ = 0;
+  };
+
+  Scan scan(std::span<const Key>, std::span<const Load> left_already, std::span<const Load>) const {
+    Scan scan(*this);
+    for (const Load load : left_already) scan.move(load);
+    return scan;
   }
-  void move_bin(const Bin* bin) {
-    left_weight_ += bin[1];
-    left_sum_ += bin[2];
+
+  std::size_t bin_width() const { return 3; }
+  void add_to_bin(Bin* bin, const Item& item, std::size_t i) const {
+    bin[0] += item.times;
+    bin[1] += terms_[i].w;
+    bin[2] += terms_[i].product;
   }
 
   std::size_t group_width() const { return 2; }
@@ -123,9 +158,24 @@ class NumberTally {
  private:
   double center() const { return criterion == NumberCriterion::squared_error ? mean_ : 0.0; }
 
+  void set_terms() {
+    if (terms_.size() < items_.size()) terms_.resize(items_.size());
+    const double center = this->center();
+    sum_ = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      terms_[i] = {item.w, item.w * (item.y - center)};
+      sum_ += terms_[i].product;
+      deviance_ += item.w * number_deviance<criterion>(item.y, mean_);
+    }
+  }
+
   std::span<const double> y_;
   std::span<const double> weights_;
-  double weight_ = 0, sum_ = 0, mean_ = 0, deviance_ = 0, left_weight_ = 0, left_sum_ = 0;
+  std::span<const Item> items_;
+  std::vector<Term> terms_;
+  double weight_ = 0, sum_ = 0, mean_ = 0, deviance_ = 0;
+  std::uint64_t n_rows_ = 0;
   bool is_pure_ = false;
 };
 
@@ -134,8 +184,7 @@ template <NumberCriterion criterion>
 class SeveralNumberTally {
  public:
   using Item = RowItem;
-  using Bin = double;
-  static constexpr bool kHasBins = false;
+  using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
 
   SeveralNumberTally(const NumberTargets& targets, std::span<const double> weights)
@@ -147,6 +196,7 @@ class SeveralNumberTally {
   }
 
   void set_node(std::span<const Item> items) {
+    items_ = items;
     is_pure_ = true;
     std::ranges::fill(centers_, 0.0);
     sum_up(items);
@@ -166,29 +216,41 @@ class SeveralNumberTally {
     }
   }
 
+  std::uint64_t n_rows() const { return n_rows_; }
   double weight() const { return total_[0]; }
   bool is_pure() const { return is_pure_; }
   double worth() const { return sum_of_parts(total_.data(), nullptr); }
   double impurity() const { return is_pure_ ? 0.0 : deviance_ / total_[0]; }
   void write_value(double* value) const { std::ranges::copy(means_, value); }
 
-  template <class Sorted>
-  void begin(std::span<const Sorted>, std::span<const Item> left_already, std::span<const Item>) {
-    std::ranges::fill(left_, 0.0);
-    for (const Item& item : left_already) move(item);
-  }
-  void move(const Item& item) { add_to_group(left_.data(), item); }
-  double cut_worth() const { return worth_with_left(left_.data()); }
-  double left_weight() const { return left_[0]; }
-  double right_weight() const { return total_[0] - left_[0]; }
-  double left_level() const { return 0; }
-  double right_level() const { return 0; }
   double level(const double*) const { return 0; }
   void set_level(double*, double) const {}
 
-  std::size_t bin_width() const { return 0; }
-  void add_to_bin(Bin*, const Item&) const {}
-  void move_bin(const Bin*) {}
+  Load load(const Item&, std::size_t i) const { return static_cast<Load>(i); }
+  std::uint32_t count(Load load) const { return items_[load].times; }
+
+  class Scan {
+   public:
+    explicit Scan(SeveralNumberTally& tally) : tally_(tally) {
+      std::ranges::fill(tally_.left_, 0.0);
+    }
+    void move(Load load) { tally_.add_to_group(tally_.left_.data(), tally_.items_[load]); }
+    double worth() const { return tally_.worth_with_left(tally_.left_.data()); }
+    bool is_better_than(double worth) const { return this->worth() > worth; }
+    double left_weight() const { return tally_.left_[0]; }
+    double right_weight() const { return tally_.total_[0] - tally_.left_[0]; }
+    double left_level() const { return 0; }
+    double right_level() const { return 0; }
+
+   private:
+    SeveralNumberTally& tally_;
+  };
+
+  Scan scan(std::span<const Key>, std::span<const Load> left_already, std::span<const Load>) {
+    Scan scan(*this);
+    for (const Load load : left_already) scan.move(load);
+    return scan;
+  }
 
   std::size_t group_width() const { return 1 + n_outputs_; }
   double group_weight(const double* group) const { return group[0]; }
@@ -206,7 +268,11 @@ class SeveralNumberTally {
  private:
   void sum_up(std::span<const Item> items) {
     std::ranges::fill(total_, 0.0);
-    for (const Item& item : items) add_to_group(total_.data(), item);
+    n_rows_ = 0;
+    for (const Item& item : items) {
+      add_to_group(total_.data(), item);
+      n_rows_ += item.times;
+    }
   }
   double y(const Item& item, std::size_t o) const {
     return y_[item.row * n_outputs_ + o] - centers_[o];
@@ -224,8 +290,10 @@ class SeveralNumberTally {
   std::span<const double> weights_;
   std::size_t n_outputs_;
   std::vector<double> means_, centers_;
+  std::span<const Item> items_;
   std::vector<double> left_, total_;
   double deviance_ = 0;
+  std::uint64_t n_rows_ = 0;
   bool is_pure_ = false;
 };
 

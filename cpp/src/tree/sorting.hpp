@@ -1,88 +1,97 @@
-// Items brought into the order of their codes, equal codes in the order they came in.
+// Keys brought into ascending order: a row's code in the high half, and below it its load, which is
+// what the tally needs to know of the row.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace hedgerow::tree {
 
-template <class Item>
-struct Sorted {
-  std::uint32_t code;
-  Item item;
-};
+using Key = std::uint64_t;
+using Load = std::uint32_t;
 
-/// Room for sorting, kept from one call to the next.
-template <class Item>
+constexpr Key make_key(std::uint32_t code, Load load) { return Key{code} << 32 | load; }
+constexpr std::uint32_t code_of(Key key) { return static_cast<std::uint32_t>(key >> 32); }
+constexpr Load load_of(Key key) { return static_cast<Load>(key); }
+
+/// Keys of equal codes stay in the order they come in. Room for sorting is kept between calls.
 class Sorter {
  public:
-  /// codes[i] belongs to items[i] and lies in [low, high]. Valid until the next call.
-  std::span<const Sorted<Item>> sort(std::span<const Item> items,
-                                     std::span<const std::uint32_t> codes, std::uint32_t low,
-                                     std::uint32_t high) {
-    const std::size_t n = items.size();
+  /// All codes lie in [low, high]. What is returned is valid until the next call.
+  std::span<const Key> sort(std::span<const Key> keys, std::uint32_t low, std::uint32_t high) {
+    const std::size_t n = keys.size();
     if (sorted_.size() < n) sorted_.resize(n);
-    const std::size_t n_values = std::size_t{high - low} + 1;
-    if (n <= kFew) insert(items, codes);
-    else if (n_values <= 2 * n || n_values <= 256) count(items, codes, low, n_values);
-    else by_digits(items, codes, low, n_values);
+    if (n <= kFew && high - low < kMostRanked) rank(keys, low);
+    else by_digits(keys, low, high - low);
     return std::span(sorted_).first(n);
   }
 
  private:
-  static constexpr std::size_t kFew = 24;
+  static constexpr std::size_t kFew = 32;
+  static constexpr std::uint32_t kMostRanked = std::uint32_t{1} << 26;
 
-  void insert(std::span<const Item> items, std::span<const std::uint32_t> codes) {
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      std::size_t j = i;
-      for (; j > 0 && sorted_[j - 1].code > codes[i]; --j) sorted_[j] = sorted_[j - 1];
-      sorted_[j] = {codes[i], items[i]};
-    }
-  }
-
-  void count(std::span<const Item> items, std::span<const std::uint32_t> codes, std::uint32_t low,
-             std::size_t n_values) {
-    begins_.assign(n_values, 0);
-    for (const std::uint32_t code : codes) ++begins_[code - low];
-    std::uint32_t sum = 0;
-    for (std::uint32_t& begin : begins_) sum += std::exchange(begin, sum);
-    for (std::size_t i = 0; i < items.size(); ++i)
-      sorted_[begins_[codes[i] - low]++] = {codes[i], items[i]};
-  }
-
-  /// From the lowest byte up. Two bytes at a time would need more counters than items.
-  void by_digits(std::span<const Item> items, std::span<const std::uint32_t> codes,
-                 std::uint32_t low, std::size_t n_values) {
-    const std::size_t n = items.size();
-    if (other_.size() < n) other_.resize(n);
-    const int n_digits = (static_cast<int>(std::bit_width(n_values - 1)) + 7) / 8;
-    std::array<std::array<std::uint32_t, 256>, 4> begins{};
-    for (const std::uint32_t code : codes)
-      for (int d = 0; d < n_digits; ++d)
-        ++begins[static_cast<std::size_t>(d)][((code - low) >> (8 * d)) & 255];
-    for (int d = 0; d < n_digits; ++d) {
-      std::uint32_t sum = 0;
-      for (std::uint32_t& begin : begins[static_cast<std::size_t>(d)])
-        sum += std::exchange(begin, sum);
-    }
+  /// Every key is compared with every other, without a branch: the place of a key is how many are
+  /// less. With its number in the low bits no two are equal.
+  void rank(std::span<const Key> keys, std::uint32_t low) {
+    constexpr std::size_t lanes = 8;
+    const std::size_t n = keys.size();
+    std::array<std::int32_t, kFew> small;
+    small.fill(std::numeric_limits<std::int32_t>::max());
     for (std::size_t i = 0; i < n; ++i)
-      other_[begins[0][(codes[i] - low) & 255]++] = {codes[i], items[i]};
-    for (int d = 1; d < n_digits; ++d) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const Sorted<Item>& each = other_[i];
-        sorted_[begins[static_cast<std::size_t>(d)][((each.code - low) >> (8 * d)) & 255]++] = each;
-      }
-      sorted_.swap(other_);
+      small[i] = static_cast<std::int32_t>((code_of(keys[i]) - low) << 5 | i);
+    for (std::size_t first = 0; first < n; first += lanes) {
+      std::array<std::int32_t, lanes> places{};
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t k = 0; k < lanes; ++k) places[k] += small[j] < small[first + k];
+      const std::size_t n_here = std::min(lanes, n - first);
+      for (std::size_t k = 0; k < n_here; ++k)
+        sorted_[static_cast<std::size_t>(places[k])] = keys[first + k];
     }
-    sorted_.swap(other_);
-    if (sorted_.size() < n) sorted_.resize(n);
   }
 
-  std::vector<Sorted<Item>> sorted_, other_;
+  /// From the lowest digit up, with as many digits as make the least work: a pass reads every key and
+  /// every counter.
+  void by_digits(std::span<const Key> keys, std::uint32_t low, std::uint32_t range) {
+    const int n_bits = static_cast<int>(std::bit_width(range));
+    int n_digits = 1;
+    for (int n = 2; n <= 4; ++n)
+      if (work(keys.size(), n_bits, n) < work(keys.size(), n_bits, n_digits)) n_digits = n;
+    const int digit_bits = std::max(1, (n_bits + n_digits - 1) / n_digits);
+    const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << digit_bits) - 1);
+    if (n_digits > 1 && other_.size() < keys.size()) other_.resize(keys.size());
+    const std::size_t n_counters = std::size_t{std::min(mask, range)} + 1;
+    begins_.assign(static_cast<std::size_t>(n_digits) * n_counters, 0);
+    for (const Key key : keys) {
+      std::uint32_t digits = code_of(key) - low;
+      std::uint32_t* counters = begins_.data();
+      for (int d = 0; d < n_digits; ++d, digits >>= digit_bits, counters += n_counters)
+        ++counters[digits & mask];
+    }
+    for (int d = 0; d < n_digits; ++d) {
+      const int shift = d * digit_bits;
+      std::uint32_t* begins = begins_.data() + static_cast<std::size_t>(d) * n_counters;
+      std::uint32_t sum = 0;
+      for (std::size_t k = 0; k < n_counters; ++k) sum += std::exchange(begins[k], sum);
+      std::vector<Key>& to = (n_digits - d) % 2 == 1 ? sorted_ : other_;
+      for (const Key key : keys) to[begins[((code_of(key) - low) >> shift) & mask]++] = key;
+      keys = std::span(to).first(keys.size());
+    }
+  }
+
+  static double work(std::size_t n, int n_bits, int n_digits) {
+    constexpr double a_key = 3.0;
+    const int digit_bits = (n_bits + n_digits - 1) / n_digits;
+    return n_digits * (a_key * static_cast<double>(n) +
+                       static_cast<double>(std::uint64_t{1} << digit_bits));
+  }
+
+  std::vector<Key> sorted_, other_;
   std::vector<std::uint32_t> begins_;
 };
 

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "hedgerow/random.hpp"
+#include "items.hpp"
 #include "sorting.hpp"
 #include "split.hpp"
 
@@ -21,11 +24,12 @@ constexpr std::size_t kMostCategoriesTriedOut = 9;
 
 /// The node's codes of one feature.
 struct NodeCodes {
-  std::vector<std::uint32_t> codes;  ///< in the order of the items
-  std::uint32_t low = 0, high = 0;   ///< of those that are not missing
+  std::vector<Key> keys;            ///< in the order of the items
+  std::uint32_t low = 0, high = 0;  ///< of those that are not missing
   std::size_t n_missing = 0;
 
-  bool varies(std::size_t n) const { return n_missing == 0 ? low < high : n_missing < n; }
+  std::uint32_t operator[](std::size_t i) const { return code_of(keys[i]); }
+  bool varies() const { return n_missing == 0 ? low < high : n_missing < keys.size(); }
 };
 
 template <class Tally>
@@ -36,65 +40,126 @@ class FeatureSplitter {
   FeatureSplitter(const TreeSettings& settings, Tally& tally, Philox& random)
       : settings_(settings), tally_(tally), random_(random) {}
 
-  void begin_node(std::uint64_t n_rows, const Bounds& bounds, Split& best) {
-    n_rows_ = n_rows;
+  void begin_node(std::span<const Item> items, const Bounds& bounds, Split& best) {
+    items_ = items;
     bounds_ = bounds;
     best_ = &best;
     n_candidates_ = 0;
-    least_gain_ = kRounding * tally_.weight() * tally_.impurity();
+    const double to_gain = tally_.weight() * tally_.impurity();
+    least_gain_ = kRounding * to_gain;
+    most_worth_ = tally_.worth() + to_gain;
   }
 
   std::int64_t n_candidates() const { return n_candidates_; }
 
-  /// Looks at a feature that varies in the node; true if it is the best so far.
-  bool search(std::uint32_t feature, const CodeColumn& column, std::span<const Item> items,
-              const NodeCodes& node) {
-    const double before = best_->worth;
+  /// Whether both sides of the best split are pure: no other can be better.
+  bool is_perfect() const { return best_->worth + 2 * least_gain_ >= most_worth_; }
+
+  /// Looks for a split by a feature; false if it does not vary in the node.
+  bool search(std::uint32_t feature, const CodeColumn& column, const CodeView& view) {
     feature_ = feature;
     column_ = &column;
     sign_ = settings_.monotonic.empty() ? 0 : settings_.monotonic[feature];
-    if (column.is_category) search_categories(items, node);
-    else if (settings_.splitter != Splitter::best) search_by_rule(items, node);
-    else if (node.n_missing > 0) search_with_missing(items, node);
-    else if (!search_bins(items, node))
-      scan_numbers(sorter_.sort(items, node.codes, node.low, node.high), {}, {}, false, false);
-    return best_->worth > before;
+    const bool goes_by_number = !column.is_category && settings_.splitter == Splitter::best;
+    if constexpr (kHasBins)
+      if (goes_by_number && (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
+        return search_all_bins(view);
+    look_up(view);
+    if (!node_.varies()) return false;
+    if (column.is_category) search_categories();
+    else if (!goes_by_number) search_by_rule();
+    else if (node_.n_missing > 0) search_with_missing();
+    else if (!search_bins()) search_sorted();
+    return true;
   }
 
  private:
-  using Sequence = std::span<const Sorted<Item>>;
+  using Sequence = std::span<const Key>;
+  using Scan = typename Tally::Scan;
+  using Bin = typename Tally::Bin;
+  static constexpr bool kHasBins = !std::is_same_v<Bin, NoBin>;
+
+  // ---------------------------------------------------------------------------------------- codes
+
+  void look_up(const CodeView& view) {
+    node_.keys.resize(items_.size());
+    Key* keys = node_.keys.data();
+    std::uint32_t low = std::numeric_limits<std::uint32_t>::max(), high = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const std::uint32_t code = view[items_[i].row];
+      keys[i] = make_key(code, tally_.load(items_[i], i));
+      low = std::min(low, code);
+      high = std::max(high, code);
+    }
+    node_.n_missing = 0;
+    if (high == column_->n_codes) leave_out_missing(low, high);
+    node_.low = low;
+    node_.high = high;
+  }
+
+  void leave_out_missing(std::uint32_t& low, std::uint32_t& high) {
+    const std::uint32_t missing = column_->n_codes;
+    high = 0;
+    for (const Key key : node_.keys) {
+      node_.n_missing += code_of(key) == missing;
+      if (code_of(key) != missing) high = std::max(high, code_of(key));
+    }
+    if (node_.n_missing == node_.keys.size()) low = high = 0;
+  }
+
+  /// Keys of the rows that have a number, and loads of those that have none.
+  void separate_missing() {
+    keys_.clear();
+    missing_.clear();
+    for (const Key key : node_.keys) {
+      if (code_of(key) == column_->n_codes) missing_.push_back(load_of(key));
+      else keys_.push_back(key);
+    }
+  }
+
+  /// Keys with other codes, each made of the one there is.
+  template <class CodeOf>
+  void make_keys(const CodeOf& new_code) {
+    keys_.resize(node_.keys.size());
+    for (std::size_t i = 0; i < keys_.size(); ++i)
+      keys_[i] = make_key(new_code(node_[i]), load_of(node_.keys[i]));
+  }
 
   // ----------------------------------------------------------------------------------- candidates
 
-  bool is_allowed(std::uint64_t n_left) const {
-    const auto least = static_cast<std::uint64_t>(settings_.min_samples_leaf);
-    if (n_left < least || n_rows_ - n_left < least) return false;
-    if (settings_.min_weight_leaf > 0 && (tally_.left_weight() < settings_.min_weight_leaf ||
-                                          tally_.right_weight() < settings_.min_weight_leaf))
-      return false;
-    return sign_ == 0 || keeps_order();
+  /// Whether a cut with a row on either side may be made, whatever is on these.
+  bool is_free() const {
+    return settings_.min_samples_leaf <= 1 && settings_.min_weight_leaf <= 0 && sign_ == 0;
   }
 
-  bool keeps_order() const {
-    const double left = tally_.left_level(), right = tally_.right_level();
+  bool is_allowed(const Scan& scan, std::uint64_t n_left) const {
+    const auto least = static_cast<std::uint64_t>(settings_.min_samples_leaf);
+    if (n_left < least || tally_.n_rows() - n_left < least) return false;
+    if (settings_.min_weight_leaf > 0 && (scan.left_weight() < settings_.min_weight_leaf ||
+                                          scan.right_weight() < settings_.min_weight_leaf))
+      return false;
+    return sign_ == 0 || keeps_order(scan);
+  }
+
+  bool keeps_order(const Scan& scan) const {
+    const double left = scan.left_level(), right = scan.right_level();
     const auto inside = [this](double level) {
       return bounds_.low <= level && level <= bounds_.high;
     };
     return (right - left) * sign_ >= 0 && inside(left) && inside(right);
   }
 
-  /// Takes the present cut of the tally for the best if it is; true if so.
-  bool take_if_best() {
-    ++n_candidates_;
-    const double worth = tally_.cut_worth();
-    if (!(worth > best_->worth + least_gain_)) return false;
-    best_->worth = worth;
+  /// Whether a cut must be taken for the best so far.
+  bool is_best(const Scan& scan) const { return scan.is_better_than(best_->worth + least_gain_); }
+
+  void take(const Scan& scan) {
+    best_->worth = scan.worth();
     best_->feature = feature_;
+    best_->is_heavier_left = scan.left_weight() > scan.right_weight();
     if (sign_ != 0) {
-      best_->left_level = tally_.left_level();
-      best_->right_level = tally_.right_level();
+      best_->left_level = scan.left_level();
+      best_->right_level = scan.right_level();
     }
-    return true;
   }
 
   void set_number_cut(std::uint32_t cut, double threshold, bool missing_left, bool has_missing) {
@@ -112,161 +177,214 @@ class FeatureSplitter {
     return a < mid && mid < b ? mid : a;
   }
 
-  static std::uint64_t count_rows(std::span<const Item> items) {
+  std::uint64_t count_rows(std::span<const Load> loads) const {
     std::uint64_t n = 0;
-    for (const Item& item : items) n += item.count();
+    for (const Load load : loads) n += tally_.count(load);
     return n;
   }
 
   // ---------------------------------------------------------------------------------- best numbers
 
-  /// Every cut of a sequence; where some rows are always on the right, also the one behind its end.
-  void scan_numbers(Sequence sorted, std::span<const Item> left_already,
-                    std::span<const Item> right_always, bool missing_left, bool has_missing) {
-    tally_.template begin<Sorted<Item>>(sorted, left_already, right_always);
-    std::uint64_t n_left = count_rows(left_already);
-    const std::size_t n = sorted.size();
-    for (std::size_t i = 0; i < n;) {
-      const std::uint32_t code = sorted[i].code;
-      do {
-        tally_.move(sorted[i].item);
-        n_left += sorted[i].item.count();
-        ++i;
-      } while (i < n && sorted[i].code == code);
-      if (i == n && right_always.empty()) return;
-      if (!is_allowed(n_left) || !take_if_best()) continue;
-      const double threshold =
-          i < n ? middle(code, sorted[i].code) : std::numeric_limits<double>::infinity();
-      set_number_cut(code, threshold, missing_left, has_missing);
-    }
+  void search_sorted() {
+    scan_numbers(sorter_.sort(node_.keys, node_.low, node_.high), {}, {}, false, false);
   }
 
-  void search_with_missing(std::span<const Item> items, const NodeCodes& node) {
-    separate_missing(items, node);
-    const Sequence sorted = sorter_.sort(present_, present_codes_, node.low, node.high);
+  void search_with_missing() {
+    separate_missing();
+    const Sequence sorted = sorter_.sort(keys_, node_.low, node_.high);
     scan_numbers(sorted, {}, missing_, false, true);
     scan_numbers(sorted, missing_, {}, true, true);
   }
 
-  void separate_missing(std::span<const Item> items, const NodeCodes& node) {
-    present_.clear();
-    present_codes_.clear();
-    missing_.clear();
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (node.codes[i] == column_->n_codes) {
-        missing_.push_back(items[i]);
-      } else {
-        present_.push_back(items[i]);
-        present_codes_.push_back(node.codes[i]);
-      }
+  void scan_numbers(Sequence sorted, std::span<const Load> left_already,
+                    std::span<const Load> right_always, bool missing_left, bool has_missing) {
+    if (is_free())
+      scan_cuts<true>(sorted, left_already, right_always, missing_left, has_missing);
+    else
+      scan_cuts<false>(sorted, left_already, right_always, missing_left, has_missing);
+  }
+
+  /// Every cut of a sequence; where some rows are always on the right, also the one behind its end.
+  template <bool is_free>
+  void scan_cuts(Sequence sorted, std::span<const Load> left_already,
+                 std::span<const Load> right_always, bool missing_left, bool has_missing) {
+    Scan scan = tally_.scan(sorted, left_already, right_always);
+    [[maybe_unused]] std::uint64_t n_left = is_free ? 0 : count_rows(left_already);
+    const std::size_t n = sorted.size();
+    std::int64_t n_cuts = 0;
+    for (std::size_t i = 0; i < n;) {
+      const std::uint32_t code = code_of(sorted[i]);
+      do {
+        scan.move(load_of(sorted[i]));
+        if constexpr (!is_free) n_left += tally_.count(load_of(sorted[i]));
+        ++i;
+      } while (i < n && code_of(sorted[i]) == code);
+      if (i == n && right_always.empty()) break;
+      if constexpr (!is_free)
+        if (!is_allowed(scan, n_left)) continue;
+      ++n_cuts;
+      if (!is_best(scan)) continue;
+      take(scan);
+      const double threshold =
+          i < n ? middle(code, code_of(sorted[i])) : std::numeric_limits<double>::infinity();
+      set_number_cut(code, threshold, missing_left, has_missing);
+    }
+    n_candidates_ += n_cuts;
+  }
+
+  // ----------------------------------------------------------------------------------------- bins
+
+  /// Counts by code instead of sorting, where codes are few for the rows; false if they are not.
+  bool search_bins() {
+    if constexpr (kHasBins) {
+      const std::size_t width = tally_.bin_width();
+      const std::size_t n_bins = std::size_t{node_.high - node_.low} + 1;
+      if (n_bins * width > 2 * items_.size()) return false;
+      if (bins_.size() < n_bins * width) bins_.resize(n_bins * width);
+      for (std::size_t i = 0; i < items_.size(); ++i)
+        tally_.add_to_bin(&bins_[(node_[i] - node_.low) * width], items_[i], i);
+      scan_bins(node_.low, n_bins, nullptr, false);
+      std::fill_n(bins_.begin(), n_bins * width, Bin{0});
+      return true;
+    } else {
+      return false;
     }
   }
 
-  /// Counts by code instead of sorting, where codes are few for the rows; false if they are not.
-  bool search_bins(std::span<const Item> items, const NodeCodes& node) {
-    if constexpr (!Tally::kHasBins) return false;
-    const std::size_t width = tally_.bin_width();
-    const std::size_t n_bins = std::size_t{node.high - node.low} + 1;
-    if (n_bins * width > 2 * items.size()) return false;
-    if (bins_.size() < n_bins * width) bins_.resize(n_bins * width);
-    for (std::size_t i = 0; i < items.size(); ++i)
-      tally_.add_to_bin(&bins_[(node.codes[i] - node.low) * width], items[i]);
-    tally_.template begin<Sorted<Item>>({}, {}, {});
-    std::uint64_t n_left = 0;
+  /// The same for all codes of the feature, what is missing being one more; no code is looked at
+  /// twice. False if the feature does not vary.
+  bool search_all_bins(const CodeView& view) {
+    const std::size_t width = tally_.bin_width(), n_codes = column_->n_codes;
+    if (bins_.size() < (n_codes + 1) * width) bins_.resize((n_codes + 1) * width);
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      tally_.add_to_bin(&bins_[view[items_[i].row] * width], items_[i], i);
+    const Bin* missing = &bins_[n_codes * width];
+    const bool varies = scan_bins(0, n_codes, missing, false);
+    if (varies && has_rows(missing)) scan_bins(0, n_codes, missing, true);
+    std::fill_n(bins_.begin(), (n_codes + 1) * width, Bin{0});
+    return varies;
+  }
+
+  bool has_rows(const Bin* bin) const {
+    return std::any_of(bin, bin + tally_.bin_width(), [](auto entry) { return entry != 0; });
+  }
+
+  /// Every cut between bins, the first being that of the code `low`. Returns whether all rows are in
+  /// one bin; `missing` is a bin of its own, or nullptr.
+  bool scan_bins(std::uint32_t low, std::size_t n_bins, const Bin* missing, bool missing_left) {
+    Scan scan = tally_.scan({}, {}, {});
+    const bool has_missing = missing != nullptr && has_rows(missing);
+    const bool is_free = this->is_free();
+    std::uint64_t n_left = missing_left ? scan.move_bin(missing) : 0;
+    const std::uint64_t n_all = tally_.n_rows();
     bool is_pending = false;  // a cut was taken whose upper neighbour is not known yet
-    for (std::size_t b = 0; b < n_bins; ++b) {
-      auto* bin = &bins_[b * width];
-      if (bin[0] == 0) continue;
-      const std::uint32_t code = node.low + static_cast<std::uint32_t>(b);
+    bool varies = false;
+    for (std::size_t b = 0; b < n_bins && n_left < n_all; ++b) {
+      const std::uint64_t n_here = scan.move_bin(&bins_[b * tally_.bin_width()]);
+      if (n_here == 0) continue;
+      const std::uint32_t code = low + static_cast<std::uint32_t>(b);
       if (is_pending) best_->threshold = middle(best_->cut, code);
       is_pending = false;
-      tally_.move_bin(bin);
-      n_left += static_cast<std::uint64_t>(bin[0]);
-      std::fill(bin, bin + width, typename Tally::Bin{0});
-      if (code < node.high && is_allowed(n_left) && take_if_best()) {
-        set_number_cut(code, 0.0, false, false);
-        is_pending = true;
-      }
+      n_left += n_here;
+      if (n_left == n_all) break;
+      varies = true;
+      if (!is_free && !is_allowed(scan, n_left)) continue;
+      ++n_candidates_;
+      if (!is_best(scan)) continue;
+      take(scan);
+      set_number_cut(code, std::numeric_limits<double>::infinity(), missing_left, has_missing);
+      is_pending = true;
     }
-    return true;
+    return varies;
   }
 
   // ------------------------------------------------------------------------------ simplified rules
 
-  void search_by_rule(std::span<const Item> items, const NodeCodes& node) {
-    separate_missing(items, node);
-    if (node.low == node.high) {  // only what is missing differs
-      const Sequence sorted = sorter_.sort(present_, present_codes_, node.low, node.high);
-      return scan_numbers(sorted, {}, missing_, false, true);
-    }
-    const double threshold = rule_threshold(node);
+  void search_by_rule() {
+    separate_missing();
+    if (node_.low == node_.high)  // only what is missing differs
+      return scan_numbers(keys_, {}, missing_, false, true);
+    const double threshold = rule_threshold();
     const auto& values = column_->values;
-    const auto above = std::upper_bound(values.begin() + node.low, values.begin() + node.high,
+    const auto above = std::upper_bound(values.begin() + node_.low, values.begin() + node_.high,
                                         threshold);
     const auto cut = static_cast<std::uint32_t>(above - values.begin()) - 1;
     // Two values are left: those up to the cut, and those above it.
-    for (std::uint32_t& code : present_codes_) code = code > cut;
-    const Sequence sorted = sorter_.sort(present_, present_codes_, 0, 1);
+    for (Key& key : keys_) key = make_key(code_of(key) > cut, load_of(key));
+    const Sequence sorted = sorter_.sort(keys_, 0, 1);
     const bool has_missing = !missing_.empty();
     if (try_lower(sorted, {}, missing_)) set_number_cut(cut, threshold, false, has_missing);
     if (has_missing && try_lower(sorted, missing_, {})) set_number_cut(cut, threshold, true, true);
   }
 
   /// The cut between the codes 0 and 1 of a sequence; true if it is the best so far.
-  bool try_lower(Sequence sorted, std::span<const Item> left_already,
-                 std::span<const Item> right_always) {
-    tally_.template begin<Sorted<Item>>(sorted, left_already, right_always);
+  bool try_lower(Sequence sorted, std::span<const Load> left_already,
+                 std::span<const Load> right_always) {
+    Scan scan = tally_.scan(sorted, left_already, right_always);
     std::uint64_t n_left = count_rows(left_already);
-    for (std::size_t i = 0; i < sorted.size() && sorted[i].code == 0; ++i) {
-      tally_.move(sorted[i].item);
-      n_left += sorted[i].item.count();
+    for (std::size_t i = 0; i < sorted.size() && code_of(sorted[i]) == 0; ++i) {
+      scan.move(load_of(sorted[i]));
+      n_left += tally_.count(load_of(sorted[i]));
     }
-    return is_allowed(n_left) && take_if_best();
+    return take_if_best(scan, n_left);
+  }
+
+  bool take_if_best(const Scan& scan, std::uint64_t n_left) {
+    if (!is_allowed(scan, n_left)) return false;
+    ++n_candidates_;
+    const bool is_best = this->is_best(scan);
+    if (is_best) take(scan);
+    return is_best;
   }
 
   /// At least the lowest number of the node and below the highest.
-  double rule_threshold(const NodeCodes& node) {
+  double rule_threshold() {
     const auto& values = column_->values;
-    const double low = values[node.low], high = values[node.high];
+    const double low = values[node_.low], high = values[node_.high];
     double threshold = low;
     if (settings_.splitter == Splitter::random) {
       threshold = low + random_.uniform() * (high - low);
       if (!(threshold < high)) threshold = low;
     } else if (settings_.splitter == Splitter::mean) {
       double sum = 0, weight = 0;
-      for (std::size_t i = 0; i < present_.size(); ++i) {
-        const auto w = static_cast<double>(present_[i].weight());
-        sum += w * (values[present_codes_[i]] - low);
+      for (std::size_t i = 0; i < items_.size(); ++i) {
+        if (node_[i] == column_->n_codes) continue;
+        const auto w = static_cast<double>(items_[i].weight());
+        sum += w * (values[node_[i]] - low);
         weight += w;
       }
       threshold = low + sum / weight;
     } else {
-      return median_threshold(node);
+      return median_threshold();
     }
-    return threshold < high ? std::max(threshold, low) : below_high(node);
+    return threshold < high ? std::max(threshold, low) : below_high();
   }
 
   /// The least number with at least half of the weight at or below it, or the middle to the next one
   /// where it is just half; the one before the highest where that would be the highest.
-  double median_threshold(const NodeCodes& node) {
-    const Sequence sorted = sorter_.sort(present_, present_codes_, node.low, node.high);
+  double median_threshold() {
+    std::vector<Key> places;  // codes, and where their items are
     double total = 0, sum = 0;
-    for (const Item& item : present_) total += static_cast<double>(item.weight());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      sum += static_cast<double>(sorted[i].item.weight());
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (node_[i] == column_->n_codes) continue;
+      places.push_back(make_key(node_[i], static_cast<Load>(i)));
+      total += static_cast<double>(items_[i].weight());
+    }
+    for (const Key key : sorter_.sort(places, node_.low, node_.high)) {
+      sum += static_cast<double>(items_[load_of(key)].weight());
       if (2 * sum < total) continue;
-      const std::uint32_t code = sorted[i].code;
-      if (code == node.high) break;
+      const std::uint32_t code = code_of(key);
+      if (code == node_.high) break;
       return column_->values[code];
     }
-    return below_high(node);
+    return below_high();
   }
 
   /// The highest number below that of the highest code in the node.
-  double below_high(const NodeCodes& node) const {
-    std::uint32_t best = node.low;
-    for (const std::uint32_t code : present_codes_)
-      if (code < node.high) best = std::max(best, code);
+  double below_high() const {
+    std::uint32_t best = node_.low;
+    for (const Key key : node_.keys)
+      if (code_of(key) < node_.high) best = std::max(best, code_of(key));
     return column_->values[best];
   }
 
@@ -279,25 +397,25 @@ class FeatureSplitter {
     std::size_t sums;  ///< where its sums begin
   };
 
-  void search_categories(std::span<const Item> items, const NodeCodes& node) {
-    make_groups(items, node);
+  void search_categories() {
+    make_groups();
     if (groups_.size() < 2) return;
-    if (settings_.splitter == Splitter::random) return try_random_subset(items, node);
+    if (settings_.splitter == Splitter::random) return try_random_subset();
     // A cut that may not be made can leave the best of the others out of order.
     const bool is_in_order = tally_.order_is_optimal() && settings_.min_samples_leaf <= 1 &&
                              settings_.min_weight_leaf <= 0;
     if (!is_in_order && groups_.size() <= kMostCategoriesTriedOut)
-      return try_all_subsets(items, node);
-    if (!is_in_order) try_single_categories(items, node);
-    for (std::size_t order = 0; order < tally_.n_orders(); ++order) try_order(order, items, node);
+      return try_all_subsets();
+    if (!is_in_order) try_single_categories();
+    for (std::size_t order = 0; order < tally_.n_orders(); ++order) try_order(order);
   }
 
-  void make_groups(std::span<const Item> items, const NodeCodes& node) {
+  void make_groups() {
     const std::size_t width = tally_.group_width();
     place_of_code_.assign(std::size_t{column_->n_codes} + 1, kNone);
     groups_.clear();
-    for (const std::uint32_t code : node.codes)
-      if (place_of_code_[code] == kNone) {
+    for (const Key key : node_.keys)
+      if (const std::uint32_t code = code_of(key); place_of_code_[code] == kNone) {
         place_of_code_[code] = 0;
         groups_.push_back({code, 0, 0});
       }
@@ -307,16 +425,16 @@ class FeatureSplitter {
       place_of_code_[groups_[g].code] = static_cast<std::uint32_t>(g);
     }
     sums_.assign(groups_.size() * width, 0.0);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      Group& group = groups_[place_of_code_[node.codes[i]]];
-      group.n_rows += items[i].count();
-      tally_.add_to_group(&sums_[group.sums], items[i]);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      Group& group = groups_[place_of_code_[node_[i]]];
+      group.n_rows += items_[i].count();
+      tally_.add_to_group(&sums_[group.sums], items_[i]);
     }
   }
 
   bool is_allowed_group(std::uint64_t n_left, double left_weight) const {
     const auto least = static_cast<std::uint64_t>(settings_.min_samples_leaf);
-    return n_left >= least && n_rows_ - n_left >= least &&
+    return n_left >= least && tally_.n_rows() - n_left >= least &&
            (settings_.min_weight_leaf <= 0 ||
             (left_weight >= settings_.min_weight_leaf &&
              tally_.weight() - left_weight >= settings_.min_weight_leaf));
@@ -325,14 +443,17 @@ class FeatureSplitter {
   /// Takes the groups that are marked as the left side, if that is best; `left` are their sums.
   void take_groups_if_best(std::uint64_t n_left, std::span<const double> left,
                            std::span<const std::uint8_t> is_left) {
-    if (!is_allowed_group(n_left, tally_.group_weight(left.data()))) return;
+    const double left_weight = tally_.group_weight(left.data());
+    if (!is_allowed_group(n_left, left_weight)) return;
     ++n_candidates_;
     const double worth = tally_.worth_with_left(left.data());
-    if (worth > best_->worth + least_gain_) set_category_cut(worth, is_left);
+    if (!(worth > best_->worth + least_gain_)) return;
+    best_->worth = worth;
+    best_->is_heavier_left = left_weight > tally_.weight() - left_weight;
+    set_category_cut(is_left);
   }
 
-  void set_category_cut(double worth, std::span<const std::uint8_t> is_left) {
-    best_->worth = worth;
+  void set_category_cut(std::span<const std::uint8_t> is_left) {
     best_->feature = feature_;
     best_->threshold = static_cast<double>(kUndefined);
     best_->goes_left.assign(std::size_t{column_->n_codes} + 1, kAbsent);
@@ -347,7 +468,7 @@ class FeatureSplitter {
   }
 
   /// All two-sided subsets, each from the one before by a single group: a Gray code.
-  void try_all_subsets(std::span<const Item> items, const NodeCodes& node) {
+  void try_all_subsets() {
     std::vector<double> left(tally_.group_width(), 0.0);
     std::vector<std::uint8_t> is_left(groups_.size(), 0);
     std::uint64_t n_left = 0;
@@ -358,33 +479,29 @@ class FeatureSplitter {
       add_group(left, groups_[g], is_left[g] ? 1.0 : -1.0);
       n_left += is_left[g] ? groups_[g].n_rows : std::uint64_t{0} - groups_[g].n_rows;
       if constexpr (Tally::kScoresGroups) take_groups_if_best(n_left, left, is_left);
-      else try_sides(items, node, is_left);
+      else try_sides(is_left);
     }
   }
 
-  void try_single_categories(std::span<const Item> items, const NodeCodes& node) {
+  void try_single_categories() {
     std::vector<std::uint8_t> is_left(groups_.size(), 0);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const auto sums = std::span<const double>(sums_).subspan(groups_[g].sums, tally_.group_width());
       is_left[g] = 1;
       if constexpr (Tally::kScoresGroups) take_groups_if_best(groups_[g].n_rows, sums, is_left);
-      else try_sides(items, node, is_left);
+      else try_sides(is_left);
       is_left[g] = 0;
     }
   }
 
   /// One way to part the categories, for tallies that must see the rows.
-  void try_sides(std::span<const Item> items, const NodeCodes& node,
-                 std::span<const std::uint8_t> is_left) {
-    std::vector<std::uint32_t> sides(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i)
-      sides[i] = is_left[place_of_code_[node.codes[i]]] ? 0 : 1;
-    const Sequence sorted = sorter_.sort(items, sides, 0, 1);
-    if (try_lower(sorted, {}, {})) set_category_cut(best_->worth, is_left);
+  void try_sides(std::span<const std::uint8_t> is_left) {
+    make_keys([&](std::uint32_t code) { return is_left[place_of_code_[code]] ? 0u : 1u; });
+    if (try_lower(sorter_.sort(keys_, 0, 1), {}, {})) set_category_cut(is_left);
   }
 
   /// Every prefix of the categories in an order.
-  void try_order(std::size_t order, std::span<const Item> items, const NodeCodes& node) {
+  void try_order(std::size_t order) {
     std::vector<std::size_t> sequence(groups_.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::vector<double> places(groups_.size());
@@ -403,36 +520,33 @@ class FeatureSplitter {
         take_groups_if_best(n_left, left, is_left);
       }
     } else {
-      scan_order(sequence, items, node);
+      scan_order(sequence);
     }
   }
 
   /// The same for tallies that must see the rows.
-  void scan_order(std::span<const std::size_t> sequence, std::span<const Item> items,
-                  const NodeCodes& node) {
+  void scan_order(std::span<const std::size_t> sequence) {
     std::vector<std::uint32_t> rank(groups_.size());
     for (std::size_t s = 0; s < sequence.size(); ++s)
       rank[sequence[s]] = static_cast<std::uint32_t>(s);
-    std::vector<std::uint32_t> ranks(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) ranks[i] = rank[place_of_code_[node.codes[i]]];
+    make_keys([&](std::uint32_t code) { return rank[place_of_code_[code]]; });
     const Sequence sorted =
-        sorter_.sort(items, ranks, 0, static_cast<std::uint32_t>(groups_.size()) - 1);
-    tally_.template begin<Sorted<Item>>(sorted, {}, {});
+        sorter_.sort(keys_, 0, static_cast<std::uint32_t>(groups_.size()) - 1);
+    Scan scan = tally_.scan(sorted, {}, {});
     std::vector<std::uint8_t> is_left(groups_.size(), 0);
     std::uint64_t n_left = 0;
     for (std::size_t i = 0; i < sorted.size();) {
-      const std::uint32_t code = sorted[i].code;
+      const std::uint32_t code = code_of(sorted[i]);
       is_left[sequence[code]] = 1;
-      for (; i < sorted.size() && sorted[i].code == code; ++i) {
-        tally_.move(sorted[i].item);
-        n_left += sorted[i].item.count();
+      for (; i < sorted.size() && code_of(sorted[i]) == code; ++i) {
+        scan.move(load_of(sorted[i]));
+        n_left += tally_.count(load_of(sorted[i]));
       }
-      if (i < sorted.size() && is_allowed(n_left) && take_if_best())
-        set_category_cut(best_->worth, is_left);
+      if (i < sorted.size() && take_if_best(scan, n_left)) set_category_cut(is_left);
     }
   }
 
-  void try_random_subset(std::span<const Item> items, const NodeCodes& node) {
+  void try_random_subset() {
     std::vector<std::int64_t> shuffled(groups_.size());
     std::iota(shuffled.begin(), shuffled.end(), std::int64_t{0});
     random_.shuffle(shuffled);
@@ -440,7 +554,7 @@ class FeatureSplitter {
     std::vector<std::uint8_t> is_left(groups_.size(), 0);
     for (std::size_t s = 0; s < n_left_groups; ++s)
       is_left[static_cast<std::size_t>(shuffled[s])] = 1;
-    try_sides(items, node, is_left);
+    try_sides(is_left);
   }
 
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -451,18 +565,19 @@ class FeatureSplitter {
   const TreeSettings& settings_;
   Tally& tally_;
   Philox& random_;
-  Sorter<Item> sorter_;
+  Sorter sorter_;
+  std::span<const Item> items_;
+  NodeCodes node_;
   Split* best_ = nullptr;
   const CodeColumn* column_ = nullptr;
   std::uint32_t feature_ = 0;
   int sign_ = 0;
-  std::uint64_t n_rows_ = 0;
   Bounds bounds_;
   std::int64_t n_candidates_ = 0;
-  double least_gain_ = 0;
-  std::vector<typename Tally::Bin> bins_;
-  std::vector<Item> present_, missing_;
-  std::vector<std::uint32_t> present_codes_;
+  double least_gain_ = 0, most_worth_ = 0;
+  std::vector<Key> keys_;
+  std::vector<Load> missing_;
+  std::vector<Bin> bins_;
   std::vector<Group> groups_;
   std::vector<double> sums_;
   std::vector<std::uint32_t> place_of_code_;
