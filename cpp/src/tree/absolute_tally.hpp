@@ -88,6 +88,7 @@ class AbsoluteTally {
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = false;
+  static constexpr bool kTakesPlaces = false;
 
   AbsoluteTally(const NumberTargets& targets, std::span<const double> weights)
       : y_(targets.y), weights_(weights), n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
@@ -97,7 +98,7 @@ class AbsoluteTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items) {
+  void set_node(std::span<const Item> items, const Item*) {
     items_ = items;
     weight_ = 0;
     n_rows_ = 0;

@@ -47,6 +47,7 @@ class ClassTally {
   using Item = Item_;
   using Bin = std::conditional_t<std::is_same_v<W, double>, double, std::uint32_t>;
   static constexpr bool kScoresGroups = true;
+  static constexpr bool kTakesPlaces = true;
 
   ClassTally(const ClassTargets& targets, std::span<const double> weights)
       : y_(targets.y), weights_(weights), n_classes_(static_cast<std::size_t>(targets.n_classes[0])),
@@ -59,8 +60,9 @@ class ClassTally {
       return {weights_.empty() ? count : weights_[row] * count, row, count, y_[row]};
   }
 
-  void set_node(std::span<const Item> items) {
-    items_ = items;
+  /// The loads of keys are places in `by_place`, if there is one.
+  void set_node(std::span<const Item> items, const Item* by_place) {
+    by_place_ = kIsCounted || by_place != nullptr ? by_place : items.data();
     std::ranges::fill(total_, W{0});
     n_rows_ = 0;
     for (const Item& item : items) {
@@ -106,22 +108,25 @@ class ClassTally {
     else return static_cast<Load>(i);
   }
   std::uint32_t count(Load load) const {
-    if constexpr (kIsCounted) return load >> 16;
-    else return items_[load].times;
+    if constexpr (kIsCounted)
+      if (by_place_ == nullptr) return load >> 16;
+    return by_place_[load].times;
   }
 
   /// What lies on both sides of a cut that rows are moved across.
   class Scan {
    public:
     explicit Scan(ClassTally& tally)
-        : items_(tally.items_.data()), n_classes_(tally.n_classes_), left_(tally.left_.data()),
+        : by_place_(tally.by_place_), n_classes_(tally.n_classes_), left_(tally.left_.data()),
           total_(tally.total_.data()), weight_(tally.weight_), right_sum_(tally.total_sum_) {
       std::fill_n(left_, n_classes_, W{0});
     }
 
     void move(Load load) {
-      if constexpr (kIsCounted) move(load & 0xFFFF, static_cast<W>(load >> 16));
-      else move(static_cast<std::size_t>(items_[load].y), items_[load].weight());
+      if constexpr (kIsCounted)
+        if (by_place_ == nullptr) return move(load & 0xFFFF, static_cast<W>(load >> 16));
+      const Item& item = by_place_[load];
+      move(static_cast<std::size_t>(item.y), static_cast<W>(item.weight()));
     }
 
     /// Returns how many rows there were.
@@ -182,7 +187,7 @@ class ClassTally {
       left_weight_ += w;
     }
 
-    const Item* items_;
+    const Item* by_place_;
     std::size_t n_classes_;
     W* left_;
     const W* total_;
@@ -277,7 +282,7 @@ class ClassTally {
   std::span<const std::int32_t> y_;
   std::span<const double> weights_;
   std::size_t n_classes_;
-  std::span<const Item> items_;
+  const Item* by_place_ = nullptr;
   std::vector<W> left_, total_;
   W weight_ = 0;
   Sum total_sum_ = 0;
@@ -293,6 +298,7 @@ class SeveralClassTally {
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
+  static constexpr bool kTakesPlaces = false;
 
   SeveralClassTally(const ClassTargets& targets, std::span<const double> weights)
       : y_(targets.y), weights_(weights), n_outputs_(targets.n_classes.size()),
@@ -303,7 +309,7 @@ class SeveralClassTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items) {
+  void set_node(std::span<const Item> items, const Item*) {
     items_ = items;
     std::ranges::fill(total_, 0.0);
     weight_ = 0;

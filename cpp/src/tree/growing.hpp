@@ -2,7 +2,7 @@
 //
 // Items, one a row with its target and weight, lie in one array; a node owns a stretch of it. It is
 // parted stably, so that rows stay in ascending order and columns are read forwards. Rows that teach
-// nothing (not in the bag, or of no weight) find their leaves when the tree is grown.
+// nothing (not in the bag, or of no weight) are parted along with them.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "hedgerow/random.hpp"
 #include "hedgerow/stop.hpp"
 #include "hedgerow/tree/grower.hpp"
+#include "sorted_lists.hpp"
 #include "splitter.hpp"
 
 namespace hedgerow::tree {
@@ -37,16 +38,16 @@ class Growing {
     tree_.value_width = value_width;
     tree_.leaf_of_row.resize(static_cast<std::size_t>(table_.n_rows));
     is_constant_.resize(table_.columns.size());
+    has_categories_ = std::ranges::any_of(table_.columns, &CodeColumn::is_category);
     deal_out(task.weights, counts);
   }
 
   FlatTree grow() {
     features_.resize(table_.columns.size());
     std::iota(features_.begin(), features_.end(), std::uint32_t{0});
-    const Open root{0, items_.size(), kNoChild, false, 0, {0, features_.size()}, {}};
+    const Open root{0, items_.size(), 0, others_.size(), kNoChild, false, 0, {0, features_.size()}, {}};
     if (settings_.max_leaf_nodes < 0) depth_first(root);
     else best_first(root);
-    settle_others();
     tree_.was_stopped = was_stopped_;
     return std::move(tree_);
   }
@@ -59,7 +60,8 @@ class Growing {
 
   /// A node to be looked at.
   struct Open {
-    std::size_t begin, end;  ///< its items
+    std::size_t begin, end;                ///< its items
+    std::size_t others_begin, others_end;  ///< its rows that teach nothing
     std::int64_t parent;
     bool is_left;
     std::int64_t depth;
@@ -94,6 +96,7 @@ class Growing {
       else others_.push_back(row);
     }
     parted_.resize(items_.size());
+    parted_others_.resize(others_.size());
   }
 
   // ---------------------------------------------------------------------------------------- orders
@@ -144,10 +147,15 @@ class Growing {
   /// Adds the node, as a leaf; returns its split if it has one, with its rows parted.
   std::optional<Ready> look_at(const Open& open) {
     const auto items = std::span<const Item>(items_).subspan(open.begin, open.end - open.begin);
-    tally_.set_node(items);
+    const bool is_sorted = lists_.hold(open.begin, open.end);
+    tally_.set_node(items, is_sorted ? listed_.data() : nullptr);
     const std::int64_t node = add_leaf(open);
     if (total_weight_ == 0) total_weight_ = tally_.weight();
     if (is_leaf(open)) return std::nullopt;
+    if (!is_sorted && is_worth_sorting(open)) {
+      sort_lists(open);
+      tally_.set_node(items, listed_.data());
+    }
     Split best;
     splitter_.begin_node(items, open.bounds, best);
     const Features varying = search(open, items.size(), best);
@@ -179,7 +187,6 @@ class Growing {
     tree_.n_samples.push_back(static_cast<std::int64_t>(tally_.n_rows()));
     tree_.weight.push_back(tally_.weight());
     tree_.n_candidates.push_back(0);
-    cuts_.push_back(0);
     tree_.category_start.push_back(kNoChild);
     tree_.value.resize(tree_.value.size() + static_cast<std::size_t>(tree_.value_width));
     double* value = &tree_.value[tree_.value.size() - static_cast<std::size_t>(tree_.value_width)];
@@ -198,11 +205,7 @@ class Growing {
     tree_.n_candidates[node] = ready.n_candidates;
     tree_.threshold[node] = split.threshold;
     tree_.missing_left[node] = split.missing_left;
-    if (!split.is_by_categories()) {
-      // Numbers that the bag lacks may lie between the highest on the left and the threshold.
-      cuts_[node] = last_code_up_to(table_.columns[split.feature], split.cut, split.threshold);
-      return;
-    }
+    if (!split.is_by_categories()) return;
     const std::uint32_t n_categories = table_.columns[split.feature].n_codes;
     const std::size_t start = tree_.category_words.size();
     tree_.category_start[node] = static_cast<std::int64_t>(start);
@@ -212,40 +215,13 @@ class Growing {
   }
 
   void settle(const Open& open, std::int64_t leaf) {
-    for (std::size_t i = open.begin; i < open.end; ++i)
-      tree_.leaf_of_row[items_[i].row] = static_cast<std::int32_t>(leaf);
-  }
-
-  /// Sends the rows that taught nothing down the tree, several side by side: while one waits for
-  /// memory, the others go on.
-  void settle_others() {
-    constexpr std::size_t n_lanes = 8;
-    for (std::size_t first = 0; first < others_.size(); first += n_lanes) {
-      const std::size_t n = std::min(n_lanes, others_.size() - first);
-      std::size_t at[n_lanes] = {};
-      for (bool goes_on = true; std::exchange(goes_on, false);)
-        for (std::size_t k = 0; k < n; ++k) {
-          if (tree_.left[at[k]] == kNoChild) continue;
-          at[k] = static_cast<std::size_t>(child_of(at[k], others_[first + k]));
-          goes_on = true;
-        }
-      for (std::size_t k = 0; k < n; ++k)
-        tree_.leaf_of_row[others_[first + k]] = static_cast<std::int32_t>(at[k]);
+    const bool is_sorted = lists_.hold(open.begin, open.end);
+    for (std::size_t i = open.begin; i < open.end; ++i) {
+      const std::uint32_t row = is_sorted ? listed_[items_[i].row].row : items_[i].row;
+      tree_.leaf_of_row[row] = static_cast<std::int32_t>(leaf);
     }
-  }
-
-  std::int64_t child_of(std::size_t node, std::uint32_t row) const {
-    const auto feature = static_cast<std::size_t>(tree_.feature[node]);
-    const CodeColumn& column = table_.columns[feature];
-    const std::uint32_t code = view(feature, 1)[row];
-    bool is_left = code <= cuts_[node];
-    if (code == column.n_codes) {
-      is_left = tree_.missing_left[node];
-    } else if (column.is_category) {
-      const auto start = static_cast<std::size_t>(tree_.category_start[node]);
-      is_left = (tree_.category_words[start + code / 64] >> (code % 64)) & 1;
-    }
-    return is_left ? tree_.left[node] : tree_.right[node];
+    for (std::size_t i = open.others_begin; i < open.others_end; ++i)
+      tree_.leaf_of_row[others_[i]] = static_cast<std::int32_t>(leaf);
   }
 
   // ---------------------------------------------------------------------------------------- search
@@ -265,7 +241,7 @@ class Growing {
       if (should_stop(n_items)) break;
       if (draws) std::swap(drawn_[k], drawn_[k + random_.below(n_features - k)]);
       const std::uint32_t feature = drawn_[k];
-      if (splitter_.search(feature, table_.columns[feature], view(feature, n_items))) {
+      if (search_feature(feature, open)) {
         ++n_tried;
       } else {
         is_constant_[feature] = true;
@@ -273,6 +249,14 @@ class Growing {
       }
     }
     return n_constant == 0 ? open.features : without_constants(open.features, n_constant);
+  }
+
+  /// False if the feature does not vary in the node.
+  bool search_feature(std::uint32_t feature, const Open& open) {
+    const CodeColumn& column = table_.columns[feature];
+    if (lists_.hold(open.begin, open.end))
+      return splitter_.search_list(feature, column, lists_.of(feature, open.begin, open.end));
+    return splitter_.search(feature, column, view(feature, open.end - open.begin));
   }
 
   /// Puts the features that vary behind all others, and forgets which did not: the first so many of
@@ -300,6 +284,29 @@ class Growing {
                                                                   : table_.view_by_rows(feature);
   }
 
+  // ----------------------------------------------------------------------------------------- lists
+
+  /// Whether rows are to be kept in the order of every feature from this node on. In best-first order
+  /// nodes are not done one below the other, so that it must be so from the root.
+  bool is_worth_sorting(const Open& open) const {
+    const std::size_t n_features = open.features.end - open.features.begin;
+    return Tally::kTakesPlaces && !has_categories_ && settings_.splitter == Splitter::best &&
+           settings_.max_features >= static_cast<std::int64_t>(n_features + 1) / 2 &&
+           (settings_.max_leaf_nodes < 0 || open.parent == kNoChild) &&
+           SortedLists::fit(open.end - open.begin, n_features);
+  }
+
+  /// From here on the row of an item is its place among those that are listed.
+  void sort_lists(const Open& open) {
+    listed_.assign(&items_[open.begin], &items_[open.begin] + (open.end - open.begin));
+    for (std::size_t i = 0; i < listed_.size(); ++i)
+      items_[open.begin + i].row = static_cast<std::uint32_t>(i);
+    const auto features =
+        std::span(features_).subspan(open.features.begin, open.features.end - open.features.begin);
+    const auto codes_of = [&](std::uint32_t feature) { return view(feature, listed_.size()); };
+    lists_.make(open.begin, features, codes_of, std::span<const Item>(listed_));
+  }
+
   // --------------------------------------------------------------------------------------- parting
 
   static bool goes_left(const Split& split, std::uint32_t code) {
@@ -309,19 +316,52 @@ class Growing {
 
   Ready part(const Open& open, std::int64_t node, Split split, const Features& varying,
              double improvement) {
-    const std::uint32_t missing = table_.columns[split.feature].n_codes;
-    const std::size_t middle =
-        split.is_by_categories()
-            ? part_items(open, split, [&](std::uint32_t code) { return goes_left(split, code); })
-            : part_items(open, split, [cut = split.cut, other = split.missing_left ? missing : 0u](
-                                          std::uint32_t code) {
-                return (code <= cut) | (code == other);
-              });
     if (!split.has_missing) split.missing_left = split.is_heavier_left;
-    Open left{open.begin, middle, node, true, open.depth + 1, varying, open.bounds};
-    Open right{middle, open.end, node, false, open.depth + 1, varying, open.bounds};
+    Open left = open, right = open;
+    left.parent = right.parent = node;
+    left.is_left = true;
+    right.is_left = false;
+    left.depth = right.depth = open.depth + 1;
+    left.features = right.features = varying;
+    if (split.is_by_categories())
+      part_rows(split, [&](std::uint32_t code) { return goes_left(split, code); }, left, right);
+    else
+      part_rows(split, numbers_left(split), left, right);
+    if (lists_.hold(open.begin, open.end) && !splitter_.is_perfect())
+      for (std::size_t k = varying.begin; k < varying.end; ++k)
+        lists_.part(features_[k], open.begin, open.end);
     bound_children(split, left.bounds, right.bounds);
     return {node, std::move(split), left, right, improvement, splitter_.n_candidates()};
+  }
+
+  /// Numbers that the bag lacks may lie between the highest on the left and the threshold.
+  auto numbers_left(const Split& split) const {
+    const CodeColumn& column = table_.columns[split.feature];
+    const std::uint32_t last = last_code_up_to(column, split.cut, split.threshold);
+    const std::uint32_t other = split.missing_left ? column.n_codes : 0;
+    return [last, other](std::uint32_t code) { return (code <= last) | (code == other); };
+  }
+
+  /// Given the node as both children, leaves each its rows.
+  template <class IsLeft>
+  void part_rows(const Split& split, const IsLeft& is_left, Open& left, Open& right) {
+    const Open& open = left;
+    const CodeView codes = view(split.feature, open.end - open.begin);
+    const auto code_is_left = [&](std::uint32_t row) { return is_left(codes[row]); };
+    right.others_begin = left.others_end = part_stretch(
+        others_, parted_others_, open.others_begin, open.others_end, code_is_left);
+    const auto row_of = [](const Item& item) { return item.row; };
+    std::size_t middle = 0;
+    if (lists_.hold(open.begin, open.end)) {
+      lists_.set_sides(split.feature, open.begin, open.end, is_left);
+      middle = part_stretch(items_, parted_, open.begin, open.end, [&](const Item& item) {
+        return lists_.is_left(row_of(item));
+      });
+    } else {
+      middle = part_stretch(items_, parted_, open.begin, open.end,
+                            [&](const Item& item) { return code_is_left(row_of(item)); });
+    }
+    right.begin = left.end = middle;
   }
 
   /// The last code whose number is not above the threshold, which lies at or behind a code.
@@ -343,19 +383,21 @@ class Growing {
     (sign > 0 ? right.low : right.high) = middle;
   }
 
-  template <class IsLeft>
-  std::size_t part_items(const Open& open, const Split& split, const IsLeft& is_left) {
-    const CodeView codes = view(split.feature, open.end - open.begin);
-    std::size_t to = open.begin, n_right = 0;
-    for (std::size_t i = open.begin; i < open.end; ++i) {
-      const Item item = items_[i];
-      const bool left = is_left(codes[item.row]);
-      items_[to] = item;
-      parted_[n_right] = item;
+  /// Brings those on the left to the front, each side in the order it had; returns where the other
+  /// side begins. There must be room for all of it.
+  template <class T, class IsLeft>
+  static std::size_t part_stretch(std::vector<T>& all, std::vector<T>& room, std::size_t begin,
+                                  std::size_t end, const IsLeft& is_left) {
+    std::size_t to = begin, n_right = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const T each = all[i];
+      const bool left = is_left(each);
+      all[to] = each;
+      room[n_right] = each;
       to += left;
       n_right += !left;
     }
-    std::copy_n(parted_.begin(), n_right, items_.begin() + static_cast<std::ptrdiff_t>(to));
+    std::copy_n(room.begin(), n_right, all.begin() + static_cast<std::ptrdiff_t>(to));
     return to;
   }
 
@@ -371,12 +413,14 @@ class Growing {
   FeatureSplitter<Tally> splitter_;
   FlatTree tree_;
   std::vector<Item> items_, parted_;
-  std::vector<std::uint32_t> others_;
-  std::vector<std::uint32_t> cuts_;  ///< of each node: codes of numbers up to this one go left
+  SortedLists lists_;
+  std::vector<Item> listed_;  ///< the items that lists were made of
+  std::vector<std::uint32_t> others_, parted_others_;
   std::vector<std::uint32_t> features_, drawn_;
   std::vector<std::uint8_t> is_constant_;  ///< of each feature, while a node is looked at
   double total_weight_ = 0;
   std::int64_t n_read_ = 0;
+  bool has_categories_ = false;
   bool was_stopped_ = false;
 };
 

@@ -46,6 +46,7 @@ class NumberTally {
   using Item = NumberItem;
   using Bin = double;
   static constexpr bool kScoresGroups = true;
+  static constexpr bool kTakesPlaces = true;
 
   NumberTally(const NumberTargets& targets, std::span<const double> weights)
       : y_(targets.y), weights_(weights) {}
@@ -54,8 +55,9 @@ class NumberTally {
     return {y_[row], weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items) {
-    items_ = items;
+  /// The loads of keys are places in `by_place`, if there is one, and so are the rows of items.
+  void set_node(std::span<const Item> items, const Item* by_place) {
+    by_place_ = by_place != nullptr ? by_place : items.data();
     weight_ = sum_ = deviance_ = 0;
     n_rows_ = 0;
     double least = items[0].y, most = items[0].y;
@@ -68,7 +70,7 @@ class NumberTally {
     }
     is_pure_ = least == most;
     mean_ = is_pure_ ? least : std::clamp(sum_ / weight_, least, most);
-    if (!is_pure_) set_terms();
+    if (!is_pure_) set_terms(items, by_place != nullptr);
   }
 
   std::uint64_t n_rows() const { return n_rows_; }
@@ -81,7 +83,7 @@ class NumberTally {
   void set_level(double* value, double level) const { value[0] = level; }
 
   Load load(const Item&, std::size_t i) const { return static_cast<Load>(i); }
-  std::uint32_t count(Load load) const { return items_[load].times; }
+  std::uint32_t count(Load load) const { return by_place_[load].times; }
 
   /// What lies on both sides of a cut that rows are moved across.
   class Scan {
@@ -158,21 +160,23 @@ class NumberTally {
  private:
   double center() const { return criterion == NumberCriterion::squared_error ? mean_ : 0.0; }
 
-  void set_terms() {
-    if (terms_.size() < items_.size()) terms_.resize(items_.size());
+  void set_terms(std::span<const Item> items, bool rows_are_places) {
     const double center = this->center();
     sum_ = 0;
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const Item& item = items_[i];
-      terms_[i] = {item.w, item.w * (item.y - center)};
-      sum_ += terms_[i].product;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const Item& item = items[i];
+      const std::size_t place = rows_are_places ? item.row : i;
+      if (place >= terms_.size()) terms_.resize(std::max(place + 1, items.size()));
+      const double product = item.w * (item.y - center);
+      terms_[place] = {item.w, product};
+      sum_ += product;
       deviance_ += item.w * number_deviance<criterion>(item.y, mean_);
     }
   }
 
   std::span<const double> y_;
   std::span<const double> weights_;
-  std::span<const Item> items_;
+  const Item* by_place_ = nullptr;
   std::vector<Term> terms_;
   double weight_ = 0, sum_ = 0, mean_ = 0, deviance_ = 0;
   std::uint64_t n_rows_ = 0;
@@ -186,6 +190,7 @@ class SeveralNumberTally {
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
+  static constexpr bool kTakesPlaces = false;
 
   SeveralNumberTally(const NumberTargets& targets, std::span<const double> weights)
       : y_(targets.y), weights_(weights), n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
@@ -195,7 +200,7 @@ class SeveralNumberTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items) {
+  void set_node(std::span<const Item> items, const Item*) {
     items_ = items;
     is_pure_ = true;
     std::ranges::fill(centers_, 0.0);

@@ -34,6 +34,8 @@ struct NodeCodes {
 
 template <class Tally>
 class FeatureSplitter {
+  using Sequence = std::span<const Key>;
+
  public:
   using Item = typename Tally::Item;
 
@@ -55,11 +57,26 @@ class FeatureSplitter {
   /// Whether both sides of the best split are pure: no other can be better.
   bool is_perfect() const { return best_->worth + 2 * least_gain_ >= most_worth_; }
 
+  /// Looks for a split by a feature of numbers whose keys are in order, those of what is missing at
+  /// the end; false if it does not vary in the node.
+  bool search_list(std::uint32_t feature, const CodeColumn& column, Sequence sorted) {
+    if (code_of(sorted.front()) == code_of(sorted.back())) return false;
+    set_feature(feature, column);
+    if (code_of(sorted.back()) < column.n_codes) {
+      scan_numbers(sorted, {}, {}, false, false);
+      return true;
+    }
+    const auto first_missing = std::ranges::lower_bound(sorted, make_key(column.n_codes, 0));
+    const Sequence present(sorted.begin(), first_missing);
+    missing_.clear();
+    for (const Key key : sorted.subspan(present.size())) missing_.push_back(load_of(key));
+    scan_both_ways(present);
+    return true;
+  }
+
   /// Looks for a split by a feature; false if it does not vary in the node.
   bool search(std::uint32_t feature, const CodeColumn& column, const CodeView& view) {
-    feature_ = feature;
-    column_ = &column;
-    sign_ = settings_.monotonic.empty() ? 0 : settings_.monotonic[feature];
+    set_feature(feature, column);
     const bool goes_by_number = !column.is_category && settings_.splitter == Splitter::best;
     if constexpr (kHasBins)
       if (goes_by_number && (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
@@ -74,10 +91,15 @@ class FeatureSplitter {
   }
 
  private:
-  using Sequence = std::span<const Key>;
   using Scan = typename Tally::Scan;
   using Bin = typename Tally::Bin;
   static constexpr bool kHasBins = !std::is_same_v<Bin, NoBin>;
+
+  void set_feature(std::uint32_t feature, const CodeColumn& column) {
+    feature_ = feature;
+    column_ = &column;
+    sign_ = settings_.monotonic.empty() ? 0 : settings_.monotonic[feature];
+  }
 
   // ---------------------------------------------------------------------------------------- codes
 
@@ -191,7 +213,11 @@ class FeatureSplitter {
 
   void search_with_missing() {
     separate_missing();
-    const Sequence sorted = sorter_.sort(keys_, node_.low, node_.high);
+    scan_both_ways(sorter_.sort(keys_, node_.low, node_.high));
+  }
+
+  /// With what is missing on the right, and on the left.
+  void scan_both_ways(Sequence sorted) {
     scan_numbers(sorted, {}, missing_, false, true);
     scan_numbers(sorted, missing_, {}, true, true);
   }
