@@ -38,7 +38,6 @@ class Growing {
     tree_.value_width = value_width;
     tree_.leaf_of_row.resize(static_cast<std::size_t>(table_.n_rows));
     is_constant_.resize(table_.columns.size());
-    has_categories_ = std::ranges::any_of(table_.columns, &CodeColumn::is_category);
     deal_out(task.weights, counts);
   }
 
@@ -290,7 +289,7 @@ class Growing {
   /// nodes are not done one below the other, so that it must be so from the root.
   bool is_worth_sorting(const Open& open) const {
     const std::size_t n_features = open.features.end - open.features.begin;
-    return Tally::kTakesPlaces && !has_categories_ && settings_.splitter == Splitter::best &&
+    return Tally::kTakesPlaces && settings_.splitter == Splitter::best &&
            settings_.max_features >= static_cast<std::int64_t>(n_features + 1) / 2 &&
            (settings_.max_leaf_nodes < 0 || open.parent == kNoChild) &&
            SortedLists::fit(open.end - open.begin, n_features);
@@ -304,7 +303,7 @@ class Growing {
     const auto features =
         std::span(features_).subspan(open.features.begin, open.features.end - open.features.begin);
     const auto codes_of = [&](std::uint32_t feature) { return view(feature, listed_.size()); };
-    lists_.make(open.begin, features, codes_of, std::span<const Item>(listed_));
+    lists_.make(open.begin, features, codes_of, table_.columns, std::span<const Item>(listed_));
   }
 
   // --------------------------------------------------------------------------------------- parting
@@ -420,7 +419,6 @@ class Growing {
   std::vector<std::uint8_t> is_constant_;  ///< of each feature, while a node is looked at
   double total_weight_ = 0;
   std::int64_t n_read_ = 0;
-  bool has_categories_ = false;
   bool was_stopped_ = false;
 };
 

@@ -25,17 +25,18 @@ class SortedLists {
 
   bool hold(std::size_t begin, std::size_t end) const { return begin_ <= begin && end <= end_; }
 
-  /// The lists of a node that owns the items from `begin` on; view(feature) are the codes of all rows.
+  /// The lists of a node that owns the items from `begin` on; view(feature) are the codes of all
+  /// rows. Those of categories stay in the order of the items.
   template <class ViewOf, class Item>
   void make(std::size_t begin, std::span<const std::uint32_t> features, const ViewOf& view,
-            std::span<const Item> items) {
+            std::span<const CodeColumn> columns, std::span<const Item> items) {
     const std::size_t n = items.size();
     begin_ = begin;
     end_ = begin + n;
     keys_.resize(features.size() * n);
     parted_.resize(n);
     is_left_.resize(n);
-    starts_.resize(std::max(starts_.size(), std::size_t{std::ranges::max(features)} + 1));
+    starts_.resize(columns.size());
     for (std::size_t k = 0; k < features.size(); ++k) {
       starts_[features[k]] = k * n;
       const CodeView codes = view(features[k]);
@@ -45,8 +46,9 @@ class SortedLists {
         parted_[i] = make_key(code, static_cast<Load>(i));
         high = std::max(high, code);
       }
-      const auto sorted = sorter_.sort(parted_, 0, high);
-      std::ranges::copy(sorted, keys_.begin() + static_cast<std::ptrdiff_t>(k * n));
+      const bool is_category = columns[features[k]].is_category;
+      const std::span<const Key> list = is_category ? parted_ : sorter_.sort(parted_, 0, high);
+      std::ranges::copy(list, keys_.begin() + static_cast<std::ptrdiff_t>(k * n));
     }
   }
 

@@ -57,11 +57,34 @@ class FeatureSplitter {
   /// Whether both sides of the best split are pure: no other can be better.
   bool is_perfect() const { return best_->worth + 2 * least_gain_ >= most_worth_; }
 
-  /// Looks for a split by a feature of numbers whose keys are in order, those of what is missing at
-  /// the end; false if it does not vary in the node.
-  bool search_list(std::uint32_t feature, const CodeColumn& column, Sequence sorted) {
-    if (code_of(sorted.front()) == code_of(sorted.back())) return false;
+  /// Looks for a split by a feature; false if it does not vary in the node.
+  bool search(std::uint32_t feature, const CodeColumn& column, const CodeView& view) {
     set_feature(feature, column);
+    const bool goes_by_number = !column.is_category && settings_.splitter == Splitter::best;
+    if constexpr (kHasBins)
+      if (goes_by_number && (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
+        return search_all_bins(view);
+    set_codes([&](std::size_t i) {
+      return make_key(view[items_[i].row], tally_.load(items_[i], i));
+    });
+    if (!node_.varies()) return false;
+    if (column.is_category) search_categories();
+    else if (!goes_by_number) search_by_rule();
+    else if (node_.n_missing > 0) search_with_missing();
+    else if (!search_bins()) search_sorted();
+    return true;
+  }
+
+  /// The same by a list: the keys of numbers in order, those of what is missing at the end; of
+  /// categories, the keys of the items.
+  bool search_list(std::uint32_t feature, const CodeColumn& column, Sequence sorted) {
+    set_feature(feature, column);
+    if (column.is_category) {
+      set_codes([sorted](std::size_t i) { return sorted[i]; });
+      if (node_.varies()) search_categories();
+      return node_.varies();
+    }
+    if (code_of(sorted.front()) == code_of(sorted.back())) return false;
     if (code_of(sorted.back()) < column.n_codes) {
       scan_numbers(sorted, {}, {}, false, false);
       return true;
@@ -71,22 +94,6 @@ class FeatureSplitter {
     missing_.clear();
     for (const Key key : sorted.subspan(present.size())) missing_.push_back(load_of(key));
     scan_both_ways(present);
-    return true;
-  }
-
-  /// Looks for a split by a feature; false if it does not vary in the node.
-  bool search(std::uint32_t feature, const CodeColumn& column, const CodeView& view) {
-    set_feature(feature, column);
-    const bool goes_by_number = !column.is_category && settings_.splitter == Splitter::best;
-    if constexpr (kHasBins)
-      if (goes_by_number && (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
-        return search_all_bins(view);
-    look_up(view);
-    if (!node_.varies()) return false;
-    if (column.is_category) search_categories();
-    else if (!goes_by_number) search_by_rule();
-    else if (node_.n_missing > 0) search_with_missing();
-    else if (!search_bins()) search_sorted();
     return true;
   }
 
@@ -103,13 +110,14 @@ class FeatureSplitter {
 
   // ---------------------------------------------------------------------------------------- codes
 
-  void look_up(const CodeView& view) {
+  template <class KeyOf>
+  void set_codes(const KeyOf& key_of_item) {
     node_.keys.resize(items_.size());
     Key* keys = node_.keys.data();
     std::uint32_t low = std::numeric_limits<std::uint32_t>::max(), high = 0;
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      const std::uint32_t code = view[items_[i].row];
-      keys[i] = make_key(code, tally_.load(items_[i], i));
+      keys[i] = key_of_item(i);
+      const std::uint32_t code = code_of(keys[i]);
       low = std::min(low, code);
       high = std::max(high, code);
     }
@@ -440,22 +448,22 @@ class FeatureSplitter {
     const std::size_t width = tally_.group_width();
     place_of_code_.assign(std::size_t{column_->n_codes} + 1, kNone);
     groups_.clear();
-    for (const Key key : node_.keys)
-      if (const std::uint32_t code = code_of(key); place_of_code_[code] == kNone) {
-        place_of_code_[code] = 0;
-        groups_.push_back({code, 0, 0});
-      }
-    std::ranges::sort(groups_, {}, &Group::code);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].sums = g * width;
-      place_of_code_[groups_[g].code] = static_cast<std::uint32_t>(g);
-    }
-    sums_.assign(groups_.size() * width, 0.0);
+    sums_.clear();
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      Group& group = groups_[place_of_code_[node_[i]]];
-      group.n_rows += items_[i].count();
-      tally_.add_to_group(&sums_[group.sums], items_[i]);
+      std::uint32_t& place = place_of_code_[node_[i]];
+      if (place == kNone) {
+        place = static_cast<std::uint32_t>(groups_.size());
+        groups_.push_back({node_[i], 0, sums_.size()});
+        sums_.resize(sums_.size() + width, 0.0);
+      }
+      groups_[place].n_rows += items_[i].count();
+      tally_.add_to_group(&sums_[groups_[place].sums], items_[i]);
     }
+    std::ranges::sort(groups_, {}, &Group::code);
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      place_of_code_[groups_[g].code] = static_cast<std::uint32_t>(g);
+    left_.assign(width, 0.0);
+    is_left_.assign(groups_.size(), 0);
   }
 
   bool is_allowed_group(std::uint64_t n_left, double left_weight) const {
@@ -467,8 +475,7 @@ class FeatureSplitter {
   }
 
   /// Takes the groups that are marked as the left side, if that is best; `left` are their sums.
-  void take_groups_if_best(std::uint64_t n_left, std::span<const double> left,
-                           std::span<const std::uint8_t> is_left) {
+  void take_groups_if_best(std::uint64_t n_left, std::span<const double> left) {
     const double left_weight = tally_.group_weight(left.data());
     if (!is_allowed_group(n_left, left_weight)) return;
     ++n_candidates_;
@@ -476,99 +483,91 @@ class FeatureSplitter {
     if (!(worth > best_->worth + least_gain_)) return;
     best_->worth = worth;
     best_->is_heavier_left = left_weight > tally_.weight() - left_weight;
-    set_category_cut(is_left);
+    set_category_cut();
   }
 
-  void set_category_cut(std::span<const std::uint8_t> is_left) {
+  void set_category_cut() {
     best_->feature = feature_;
     best_->threshold = static_cast<double>(kUndefined);
     best_->goes_left.assign(std::size_t{column_->n_codes} + 1, kAbsent);
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      best_->goes_left[groups_[g].code] = is_left[g];
+      best_->goes_left[groups_[g].code] = is_left_[g];
     best_->has_missing = best_->goes_left[column_->n_codes] != kAbsent;
     best_->missing_left = best_->goes_left[column_->n_codes] == 1;
   }
 
-  void add_group(std::vector<double>& left, const Group& group, double sign) const {
-    for (std::size_t k = 0; k < left.size(); ++k) left[k] += sign * sums_[group.sums + k];
+  /// Brings a group to the left side, or back.
+  void move_group(std::size_t g) {
+    is_left_[g] ^= 1;
+    const double sign = is_left_[g] ? 1.0 : -1.0;
+    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += sign * sums_[groups_[g].sums + k];
   }
 
   /// All two-sided subsets, each from the one before by a single group: a Gray code.
   void try_all_subsets() {
-    std::vector<double> left(tally_.group_width(), 0.0);
-    std::vector<std::uint8_t> is_left(groups_.size(), 0);
     std::uint64_t n_left = 0;
     const std::uint32_t n_subsets = 1u << (groups_.size() - 1);  // the last group stays right
     for (std::uint32_t step = 1; step < n_subsets; ++step) {
       const auto g = static_cast<std::size_t>(std::countr_zero(step));
-      is_left[g] ^= 1;
-      add_group(left, groups_[g], is_left[g] ? 1.0 : -1.0);
-      n_left += is_left[g] ? groups_[g].n_rows : std::uint64_t{0} - groups_[g].n_rows;
-      if constexpr (Tally::kScoresGroups) take_groups_if_best(n_left, left, is_left);
-      else try_sides(is_left);
+      move_group(g);
+      n_left += is_left_[g] ? groups_[g].n_rows : std::uint64_t{0} - groups_[g].n_rows;
+      if constexpr (Tally::kScoresGroups) take_groups_if_best(n_left, left_);
+      else try_sides();
     }
   }
 
   void try_single_categories() {
-    std::vector<std::uint8_t> is_left(groups_.size(), 0);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto sums = std::span<const double>(sums_).subspan(groups_[g].sums, tally_.group_width());
-      is_left[g] = 1;
-      if constexpr (Tally::kScoresGroups) take_groups_if_best(groups_[g].n_rows, sums, is_left);
-      else try_sides(is_left);
-      is_left[g] = 0;
+      const auto sums = std::span<const double>(sums_).subspan(groups_[g].sums, left_.size());
+      is_left_[g] = 1;
+      if constexpr (Tally::kScoresGroups) take_groups_if_best(groups_[g].n_rows, sums);
+      else try_sides();
+      is_left_[g] = 0;
     }
   }
 
   /// One way to part the categories, for tallies that must see the rows.
-  void try_sides(std::span<const std::uint8_t> is_left) {
-    make_keys([&](std::uint32_t code) { return is_left[place_of_code_[code]] ? 0u : 1u; });
-    if (try_lower(sorter_.sort(keys_, 0, 1), {}, {})) set_category_cut(is_left);
+  void try_sides() {
+    make_keys([&](std::uint32_t code) { return is_left_[place_of_code_[code]] ? 0u : 1u; });
+    if (try_lower(sorter_.sort(keys_, 0, 1), {}, {})) set_category_cut();
   }
 
   /// Every prefix of the categories in an order.
   void try_order(std::size_t order) {
-    std::vector<std::size_t> sequence(groups_.size());
-    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-    std::vector<double> places(groups_.size());
+    ordered_.clear();
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      places[g] = tally_.place(&sums_[groups_[g].sums], order);
-    std::ranges::stable_sort(sequence, {}, [&](std::size_t g) { return places[g]; });
-    if constexpr (Tally::kScoresGroups) {
-      std::vector<double> left(tally_.group_width(), 0.0);
-      std::vector<std::uint8_t> is_left(groups_.size(), 0);
-      std::uint64_t n_left = 0;
-      for (std::size_t s = 0; s + 1 < sequence.size(); ++s) {
-        const Group& group = groups_[sequence[s]];
-        add_group(left, group, 1.0);
-        is_left[sequence[s]] = 1;
-        n_left += group.n_rows;
-        take_groups_if_best(n_left, left, is_left);
-      }
-    } else {
-      scan_order(sequence);
+      ordered_.emplace_back(tally_.place(&sums_[groups_[g].sums], order), g);
+    std::ranges::sort(ordered_);
+    std::ranges::fill(left_, 0.0);
+    std::ranges::fill(is_left_, 0);
+    if constexpr (!Tally::kScoresGroups) return scan_order();
+    std::uint64_t n_left = 0;
+    for (std::size_t s = 0; s + 1 < ordered_.size(); ++s) {
+      const std::size_t g = ordered_[s].second;
+      move_group(g);
+      n_left += groups_[g].n_rows;
+      take_groups_if_best(n_left, left_);
     }
   }
 
   /// The same for tallies that must see the rows.
-  void scan_order(std::span<const std::size_t> sequence) {
+  void scan_order() {
     std::vector<std::uint32_t> rank(groups_.size());
-    for (std::size_t s = 0; s < sequence.size(); ++s)
-      rank[sequence[s]] = static_cast<std::uint32_t>(s);
+    for (std::size_t s = 0; s < ordered_.size(); ++s)
+      rank[ordered_[s].second] = static_cast<std::uint32_t>(s);
     make_keys([&](std::uint32_t code) { return rank[place_of_code_[code]]; });
     const Sequence sorted =
         sorter_.sort(keys_, 0, static_cast<std::uint32_t>(groups_.size()) - 1);
     Scan scan = tally_.scan(sorted, {}, {});
-    std::vector<std::uint8_t> is_left(groups_.size(), 0);
     std::uint64_t n_left = 0;
     for (std::size_t i = 0; i < sorted.size();) {
       const std::uint32_t code = code_of(sorted[i]);
-      is_left[sequence[code]] = 1;
+      is_left_[ordered_[code].second] = 1;
       for (; i < sorted.size() && code_of(sorted[i]) == code; ++i) {
         scan.move(load_of(sorted[i]));
         n_left += tally_.count(load_of(sorted[i]));
       }
-      if (i < sorted.size() && take_if_best(scan, n_left)) set_category_cut(is_left);
+      if (i < sorted.size() && take_if_best(scan, n_left)) set_category_cut();
     }
   }
 
@@ -577,10 +576,9 @@ class FeatureSplitter {
     std::iota(shuffled.begin(), shuffled.end(), std::int64_t{0});
     random_.shuffle(shuffled);
     const std::size_t n_left_groups = 1 + random_.below(groups_.size() - 1);
-    std::vector<std::uint8_t> is_left(groups_.size(), 0);
     for (std::size_t s = 0; s < n_left_groups; ++s)
-      is_left[static_cast<std::size_t>(shuffled[s])] = 1;
-    try_sides(is_left);
+      is_left_[static_cast<std::size_t>(shuffled[s])] = 1;
+    try_sides();
   }
 
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -605,7 +603,9 @@ class FeatureSplitter {
   std::vector<Load> missing_;
   std::vector<Bin> bins_;
   std::vector<Group> groups_;
-  std::vector<double> sums_;
+  std::vector<double> sums_, left_;                       ///< of each group; of those on the left
+  std::vector<std::uint8_t> is_left_;                     ///< of each group
+  std::vector<std::pair<double, std::size_t>> ordered_;  ///< groups, by their places in an order
   std::vector<std::uint32_t> place_of_code_;
 };
 
