@@ -14,9 +14,13 @@ struct Call {
 
   template <class Tally, class Targets>
   FlatTree with(const Targets& targets, std::int64_t n_outputs, std::int64_t width) const {
-    return Growing<Tally>(task, Tally(targets, task.weights), n_outputs, n_outputs * width,
-                          settings, counts, seed, stream)
-        .grow();
+    std::unique_ptr<TreeRoom> room = task.rooms->take();
+    if (dynamic_cast<Growing<Tally>*>(room.get()) == nullptr)
+      room = std::make_unique<Growing<Tally>>(task, Tally(targets, task.weights), n_outputs,
+                                              n_outputs * width);
+    FlatTree tree = static_cast<Growing<Tally>&>(*room).grow(settings, counts, seed, stream);
+    task.rooms->give_back(std::move(room));
+    return tree;
   }
 };
 

@@ -64,11 +64,15 @@ class ClassTally {
   void set_node(std::span<const Item> items, const Item* by_place) {
     by_place_ = kIsCounted || by_place != nullptr ? by_place : items.data();
     std::ranges::fill(total_, W{0});
+    std::ranges::fill(left_, W{0});
     n_rows_ = 0;
-    for (const Item& item : items) {
-      total_[static_cast<std::size_t>(item.y)] += static_cast<W>(item.weight());
-      n_rows_ += item.count();
+    std::size_t i = 0;
+    for (; i + 1 < items.size(); i += 2) {  // one of the same class as the last need not wait for it
+      add(total_, items[i]);
+      add(left_, items[i + 1]);
     }
+    if (i < items.size()) add(total_, items[i]);
+    for (std::size_t k = 0; k < n_classes_; ++k) total_[k] += left_[k];
     weight_ = 0;
     for (const W t : total_) weight_ += t;
     n_present_ = static_cast<std::size_t>(
@@ -208,6 +212,16 @@ class ClassTally {
     bin[item.y] += static_cast<Bin>(item.weight());
     if constexpr (!kIsCounted) bin[n_classes_] += static_cast<Bin>(item.times);
   }
+  /// Makes a group of a bin; returns how many rows it has.
+  std::uint64_t read_bin(const Bin* bin, double* group) const {
+    std::uint64_t n_rows = 0;
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      group[k] = static_cast<double>(bin[k]);
+      if constexpr (kIsCounted) n_rows += bin[k];
+    }
+    if constexpr (!kIsCounted) n_rows = static_cast<std::uint64_t>(bin[n_classes_]);
+    return n_rows;
+  }
 
   // -------------------------------------------------- groups of rows, as weights of their classes
 
@@ -254,6 +268,11 @@ class ClassTally {
   }
 
  private:
+  void add(std::vector<W>& sums, const Item& item) {
+    sums[static_cast<std::size_t>(item.y)] += static_cast<W>(item.weight());
+    n_rows_ += item.count();
+  }
+
   static Sum sum_of(std::span<const W> counts) {
     Sum sum = 0;
     for (const W c : counts) {

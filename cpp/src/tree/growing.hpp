@@ -25,29 +25,28 @@
 namespace hedgerow::tree {
 
 template <class Tally>
-class Growing {
+class Growing final : public TreeRoom {
  public:
   using Item = typename Tally::Item;
 
-  Growing(const TreeTask& task, Tally tally, std::int64_t n_outputs, std::int64_t value_width,
-          const TreeSettings& settings, std::span<const std::uint32_t> counts, std::uint64_t seed,
-          std::uint64_t stream)
-      : table_(*task.table), settings_(settings), tally_(std::move(tally)), random_(seed, stream),
-        splitter_(settings_, tally_, random_) {
-    tree_.n_outputs = n_outputs;
-    tree_.value_width = value_width;
-    tree_.leaf_of_row.resize(static_cast<std::size_t>(table_.n_rows));
-    is_constant_.resize(table_.columns.size());
-    deal_out(task.weights, counts);
-  }
+  Growing(const TreeTask& task, Tally tally, std::int64_t n_outputs, std::int64_t value_width)
+      : table_(*task.table), weights_(task.weights), n_outputs_(n_outputs),
+        value_width_(value_width), tally_(std::move(tally)), is_constant_(table_.columns.size()) {}
 
-  FlatTree grow() {
+  FlatTree grow(const TreeSettings& settings, std::span<const std::uint32_t> counts,
+                std::uint64_t seed, std::uint64_t stream) {
+    settings_ = settings;
+    random_ = Philox(seed, stream);
+    begin_tree();
+    deal_out(counts);
     features_.resize(table_.columns.size());
     std::iota(features_.begin(), features_.end(), std::uint32_t{0});
+    lists_.forget();
     const Open root{0, items_.size(), 0, others_.size(), kNoChild, false, 0, {0, features_.size()}, {}};
     if (settings_.max_leaf_nodes < 0) depth_first(root);
     else best_first(root);
     tree_.was_stopped = was_stopped_;
+    n_nodes_before_ = tree_.feature.size();
     return std::move(tree_);
   }
 
@@ -81,21 +80,45 @@ class Growing {
     }
   };
 
-  void deal_out(std::span<const double> weights, std::span<const std::uint32_t> counts) {
+  /// There will be about as many nodes as in the tree before.
+  void begin_tree() {
+    tree_ = FlatTree{};
+    tree_.n_outputs = n_outputs_;
+    tree_.value_width = value_width_;
+    tree_.leaf_of_row.resize(static_cast<std::size_t>(table_.n_rows));
+    const std::size_t n = n_nodes_before_ + n_nodes_before_ / 8;
+    for (auto* numbers : {&tree_.feature, &tree_.left, &tree_.right, &tree_.n_samples,
+                          &tree_.n_candidates, &tree_.category_start})
+      numbers->reserve(n);
+    for (auto* numbers : {&tree_.threshold, &tree_.impurity, &tree_.weight}) numbers->reserve(n);
+    tree_.missing_left.reserve(n);
+    tree_.value.reserve(n * static_cast<std::size_t>(value_width_));
+    total_weight_ = 0;
+    n_read_ = 0;
+    was_stopped_ = false;
+  }
+
+  /// Without a branch: who is in the bag cannot be foreseen.
+  void deal_out(std::span<const std::uint32_t> counts) {
     const auto n = static_cast<std::uint32_t>(table_.n_rows);
     const auto is_there = [&](std::uint32_t row) {
-      return (counts.empty() || counts[row] > 0) && (weights.empty() || weights[row] > 0);
+      return (counts.empty() || counts[row] > 0) && (weights_.empty() || weights_[row] > 0);
     };
-    std::size_t n_there = 0;
+    std::size_t n_there = 0, n_others = 0;
     for (std::uint32_t row = 0; row < n; ++row) n_there += is_there(row);
-    items_.reserve(n_there);
-    others_.reserve(n - n_there);
+    items_.resize(n_there + 1);
+    others_.resize(n - n_there + 1);
+    n_there = 0;
     for (std::uint32_t row = 0; row < n; ++row) {
-      if (is_there(row)) items_.push_back(tally_.make_item(row, counts.empty() ? 1 : counts[row]));
-      else others_.push_back(row);
+      items_[n_there] = tally_.make_item(row, counts.empty() ? 1 : counts[row]);
+      others_[n_others] = row;
+      n_there += is_there(row);
+      n_others += !is_there(row);
     }
-    parted_.resize(items_.size());
-    parted_others_.resize(others_.size());
+    items_.resize(n_there);
+    others_.resize(n_others);
+    parted_.resize(n_there);
+    parted_others_.resize(n_others);
   }
 
   // ---------------------------------------------------------------------------------------- orders
@@ -406,10 +429,12 @@ class Growing {
   static constexpr std::int64_t kValuesRead = std::int64_t{1} << 18;
 
   const CodeTable& table_;
-  const TreeSettings& settings_;
+  std::span<const double> weights_;
+  std::int64_t n_outputs_, value_width_;
   Tally tally_;
-  Philox random_;
-  FeatureSplitter<Tally> splitter_;
+  TreeSettings settings_;
+  Philox random_{0, 0};
+  FeatureSplitter<Tally> splitter_{settings_, tally_, random_};
   FlatTree tree_;
   std::vector<Item> items_, parted_;
   SortedLists lists_;
@@ -417,6 +442,7 @@ class Growing {
   std::vector<std::uint32_t> others_, parted_others_;
   std::vector<std::uint32_t> features_, drawn_;
   std::vector<std::uint8_t> is_constant_;  ///< of each feature, while a node is looked at
+  std::size_t n_nodes_before_ = 0;
   double total_weight_ = 0;
   std::int64_t n_read_ = 0;
   bool was_stopped_ = false;

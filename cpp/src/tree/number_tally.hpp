@@ -141,6 +141,12 @@ class NumberTally {
     bin[1] += terms_[i].w;
     bin[2] += terms_[i].product;
   }
+  /// Makes a group of a bin; returns how many rows it has.
+  std::uint64_t read_bin(const Bin* bin, double* group) const {
+    group[0] = bin[1];
+    group[1] = bin[2];
+    return static_cast<std::uint64_t>(bin[0]);
+  }
 
   std::size_t group_width() const { return 2; }
   double group_weight(const double* group) const { return group[0]; }

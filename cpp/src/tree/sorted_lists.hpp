@@ -23,6 +23,11 @@ class SortedLists {
     return n_items * n_features * sizeof(Key) <= kMostBytes;
   }
 
+  void forget() {
+    begin_ = 1;
+    end_ = 0;
+  }
+
   bool hold(std::size_t begin, std::size_t end) const { return begin_ <= begin && end <= end_; }
 
   /// The lists of a node that owns the items from `begin` on; view(feature) are the codes of all
@@ -80,7 +85,7 @@ class SortedLists {
   }
 
  private:
-  std::size_t begin_ = 1, end_ = 0;  ///< no node is inside
+  std::size_t begin_ = 1, end_ = 0;  ///< no node lies inside
   std::vector<Key> keys_, parted_;
   std::vector<std::size_t> starts_;  ///< of the list of each feature
   std::vector<std::uint8_t> is_left_;

@@ -60,16 +60,16 @@ class FeatureSplitter {
   /// Looks for a split by a feature; false if it does not vary in the node.
   bool search(std::uint32_t feature, const CodeColumn& column, const CodeView& view) {
     set_feature(feature, column);
-    const bool goes_by_number = !column.is_category && settings_.splitter == Splitter::best;
     if constexpr (kHasBins)
-      if (goes_by_number && (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
+      if (settings_.splitter == Splitter::best &&
+          (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
         return search_all_bins(view);
     set_codes([&](std::size_t i) {
       return make_key(view[items_[i].row], tally_.load(items_[i], i));
     });
     if (!node_.varies()) return false;
     if (column.is_category) search_categories();
-    else if (!goes_by_number) search_by_rule();
+    else if (settings_.splitter != Splitter::best) search_by_rule();
     else if (node_.n_missing > 0) search_with_missing();
     else if (!search_bins()) search_sorted();
     return true;
@@ -81,8 +81,9 @@ class FeatureSplitter {
     set_feature(feature, column);
     if (column.is_category) {
       set_codes([sorted](std::size_t i) { return sorted[i]; });
-      if (node_.varies()) search_categories();
-      return node_.varies();
+      if (!node_.varies()) return false;
+      search_categories();
+      return true;
     }
     if (code_of(sorted.front()) == code_of(sorted.back())) return false;
     if (code_of(sorted.back()) < column.n_codes) {
@@ -289,14 +290,34 @@ class FeatureSplitter {
   /// twice. False if the feature does not vary.
   bool search_all_bins(const CodeView& view) {
     const std::size_t width = tally_.bin_width(), n_codes = column_->n_codes;
-    if (bins_.size() < (n_codes + 1) * width) bins_.resize((n_codes + 1) * width);
-    for (std::size_t i = 0; i < items_.size(); ++i)
-      tally_.add_to_bin(&bins_[view[items_[i].row] * width], items_[i], i);
-    const Bin* missing = &bins_[n_codes * width];
-    const bool varies = scan_bins(0, n_codes, missing, false);
-    if (varies && has_rows(missing)) scan_bins(0, n_codes, missing, true);
-    std::fill_n(bins_.begin(), (n_codes + 1) * width, Bin{0});
+    const std::size_t size = (n_codes + 1) * width;
+    fill_bins(view, size);
+    bool varies = false;
+    if (column_->is_category) {
+      make_groups_of_bins();
+      varies = groups_.size() > 1;
+      if (varies) try_groups();
+    } else {
+      const Bin* missing = &bins_[n_codes * width];
+      varies = scan_bins(0, n_codes, missing, false);
+      if (varies && has_rows(missing)) scan_bins(0, n_codes, missing, true);
+    }
+    std::fill_n(bins_.begin(), size, Bin{0});
     return varies;
+  }
+
+  /// Rows go into two sets of bins in turn: one that has the same code as the row before need not
+  /// wait for it.
+  void fill_bins(const CodeView& view, std::size_t size) {
+    if (bins_.size() < 2 * size) bins_.resize(2 * size);
+    const std::size_t width = tally_.bin_width(), n = items_.size();
+    Bin *first = bins_.data(), *second = bins_.data() + size;
+    for (std::size_t i = 0; i + 1 < n; i += 2) {
+      tally_.add_to_bin(first + view[items_[i].row] * width, items_[i], i);
+      tally_.add_to_bin(second + view[items_[i + 1].row] * width, items_[i + 1], i + 1);
+    }
+    if (n % 2 == 1) tally_.add_to_bin(first + view[items_[n - 1].row] * width, items_[n - 1], n - 1);
+    for (std::size_t k = 0; k < size; ++k) first[k] += std::exchange(second[k], Bin{0});
   }
 
   bool has_rows(const Bin* bin) const {
@@ -433,8 +454,11 @@ class FeatureSplitter {
 
   void search_categories() {
     make_groups();
-    if (groups_.size() < 2) return;
-    if (settings_.splitter == Splitter::random) return try_random_subset();
+    if (settings_.splitter == Splitter::random) try_random_subset();
+    else try_groups();
+  }
+
+  void try_groups() {
     // A cut that may not be made can leave the best of the others out of order.
     const bool is_in_order = tally_.order_is_optimal() && settings_.min_samples_leaf <= 1 &&
                              settings_.min_weight_leaf <= 0;
@@ -462,6 +486,21 @@ class FeatureSplitter {
     std::ranges::sort(groups_, {}, &Group::code);
     for (std::size_t g = 0; g < groups_.size(); ++g)
       place_of_code_[groups_[g].code] = static_cast<std::uint32_t>(g);
+    left_.assign(width, 0.0);
+    is_left_.assign(groups_.size(), 0);
+  }
+
+  void make_groups_of_bins() {
+    const std::size_t width = tally_.group_width();
+    groups_.clear();
+    sums_.clear();
+    for (std::uint32_t code = 0; code <= column_->n_codes; ++code) {
+      const Bin* bin = &bins_[code * tally_.bin_width()];
+      if (!has_rows(bin)) continue;
+      sums_.resize(sums_.size() + width);
+      const std::size_t begin = sums_.size() - width;
+      groups_.push_back({code, tally_.read_bin(bin, &sums_[begin]), begin});
+    }
     left_.assign(width, 0.0);
     is_left_.assign(groups_.size(), 0);
   }

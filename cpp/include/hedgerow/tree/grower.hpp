@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,11 +47,37 @@ struct NumberTargets {
   std::int64_t n_outputs;
 };
 
+/// What growing a tree needs room for.
+struct TreeRoom {
+  virtual ~TreeRoom() = default;
+};
+
+/// Rooms that are not in use, kept from one tree to the next: there is one a thread.
+class TreeRooms {
+ public:
+  std::unique_ptr<TreeRoom> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return nullptr;
+    std::unique_ptr<TreeRoom> room = std::move(free_.back());
+    free_.pop_back();
+    return room;
+  }
+  void give_back(std::unique_ptr<TreeRoom> room) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(room));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TreeRoom>> free_;
+};
+
 /// What trees learn from: made once, used by every tree of an ensemble.
 struct TreeTask {
   std::shared_ptr<const CodeTable> table;
   std::variant<ClassTargets, NumberTargets> targets;
   std::vector<double> weights;  ///< empty if all are 1
+  std::unique_ptr<TreeRooms> rooms = std::make_unique<TreeRooms>();
 };
 
 /// Grows one tree. `counts` says how often each row is there; empty means once. Rows that are not
