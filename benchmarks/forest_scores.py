@@ -39,11 +39,22 @@ N_ERRORS = 2.0
 
 @dataclass(frozen=True)
 class ForestTask:
-    """A forest of so many full-grown trees, or one tree; its leaves have so many rows at least."""
+    """A forest of so many full-grown trees, or one tree; its leaves have so many rows at least.
+
+    Attributes
+    ----------
+    by_entropy : bool
+        Whether classes are parted by entropy, where a library lets one choose, and not by Gini's index.
+    """
 
     kind: Literal["classes", "numbers"] = "classes"
     n_trees: int = 100
     min_leaf: int = 1
+    by_entropy: bool = False
+
+    def n_candidates(self, n_features: int) -> int:
+        """Return how many features a node of a forest looks at: for classes the square root of all."""
+        return math.isqrt(n_features) if self.kind == "classes" else n_features
 
 
 def score(task: ForestTask, y: NDArray[Any], predicted: NDArray[Any]) -> float:

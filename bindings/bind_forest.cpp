@@ -260,7 +260,7 @@ void bind_forest(nb::module_& module) {
   nb::class_<Forest>(module, "ForestTrees", nb::is_final(), "Many trees, packed.")
       .def("__init__", &construct, "n_features"_a, "n_outputs"_a, "n_classes"_a.noconvert(),
            "n_categories"_a.noconvert(), "single_precision"_a)
-      .def("add", &Forest::add, "tree"_a)
+      .def("add", &Forest::add, "tree"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def_prop_ro("n_nodes", &Forest::n_nodes)
       .def_prop_ro("nbytes", &Forest::n_bytes)

@@ -38,8 +38,7 @@ class FastforestForest(Forest):
             "seed": seed,
             "allow_new_missing": True,
         }
-        if task.kind == "classes":
-            settings["max_features"] = "sqrt"
+        settings["max_features"] = "sqrt" if task.kind == "classes" else 1.0
         model = family[task.kind](**settings).fit(data.X, data.y)
         return Grown(model, data.X_test)
 

@@ -32,6 +32,7 @@ class _LikeScikitLearn(Forest):
     is_one_tree = False
     takes_tables = False
     takes_missing = True
+    knows_entropy = True
 
     def grow(self, task: ForestTask, data: Dataset, seed: int, n_threads: int) -> Grown:
         """Encode the table if that is needed, and fit."""
@@ -54,6 +55,8 @@ class _LikeScikitLearn(Forest):
     def model(self, task: ForestTask, seed: int, n_threads: int, **more: Any) -> Any:
         """Return the unfitted estimator of a task."""
         settings = {"min_samples_leaf": task.min_leaf, "random_state": seed, **more}
+        if task.by_entropy and self.knows_entropy:
+            settings["criterion"] = "entropy"
         if not self.is_one_tree:
             settings |= {"n_estimators": task.n_trees, "n_jobs": n_threads}
         family = "DecisionTree" if self.is_one_tree else "RandomForest"
@@ -131,6 +134,7 @@ class IntelexForest(_LikeScikitLearn):
 
     packages = ("scikit-learn-intelex",)
     takes_missing = False
+    knows_entropy = False  # scikit-learn would do the work
 
     def __init__(self, *, is_exact: bool) -> None:
         self._is_exact = is_exact

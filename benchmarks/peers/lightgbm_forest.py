@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -41,8 +40,8 @@ class LightgbmForest(Forest):
             "verbosity": -1,
             **_objective(task, data),
         }
-        if task.kind == "classes":
-            settings["feature_fraction_bynode"] = 1.0 / math.sqrt(data.X.shape[1])
+        n_features = data.X.shape[1]
+        settings["feature_fraction_bynode"] = task.n_candidates(n_features) / n_features
         rows = lightgbm.Dataset(data.X, data.y)
         return Grown(lightgbm.train(settings, rows, task.n_trees), data.X_test)
 

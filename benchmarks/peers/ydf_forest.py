@@ -17,7 +17,11 @@ _LABEL = "label"
 
 
 class YdfForest(Forest):
-    """``ydf.RandomForestLearner`` grown as deep as the others, without the out-of-bag error nobody asked for."""
+    """``ydf.RandomForestLearner`` grown as deep as the others, without the out-of-bag error nobody asked for.
+
+    As it comes it rounds the square root of the features up, and looks at a third of them for numbers. It knows
+    no other criterion for classes than entropy.
+    """
 
     name = "ydf"
     packages = ("ydf",)
@@ -33,6 +37,7 @@ class YdfForest(Forest):
             num_trees=task.n_trees,
             max_depth=-1,
             min_examples=task.min_leaf,
+            num_candidate_attributes=task.n_candidates(data.X.shape[1]),
             compute_oob_performances=False,
             random_seed=seed,
             num_threads=n_threads,

@@ -18,7 +18,7 @@ from hedgerow._state import record
 from hedgerow._state.rules import numbers, size, whole_numbers
 from hedgerow.ensemble._rules import array_of
 from hedgerow.errors import DataError
-from hedgerow.tree.importance import impurity_importance, node_average, occurrences
+from hedgerow.tree.importance import three_measures
 from hedgerow.tree.tree import Tree
 
 __all__ = ["ForestImportances", "Kind", "TreeImportances", "importances_of"]
@@ -39,13 +39,10 @@ class TreeImportances:
 
 def importances_of(tree: Tree) -> TreeImportances:
     """Return what the features of a tree matter."""
-    times = occurrences(tree)
+    times, impurity, average = three_measures(tree)
     used = np.flatnonzero(times)
     return TreeImportances(
-        used.astype(np.int32),
-        times[used].astype(np.int32),
-        impurity_importance(tree)[used],
-        node_average(tree)[used],
+        used.astype(np.int32), times[used].astype(np.int32), impurity[used], average[used]
     )
 
 

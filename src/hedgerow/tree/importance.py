@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.tree.tree import Tree
 
-__all__ = ["impurity_importance", "node_average", "occurrences", "split_scores"]
+__all__ = ["impurity_importance", "node_average", "occurrences", "split_scores", "three_measures"]
 
 Vector = NDArray[np.float64]
 
@@ -34,11 +34,32 @@ def split_scores(tree: Tree) -> Vector:
     """
     scores = np.zeros(tree.node_count)
     inner = np.flatnonzero(~tree.is_leaf)
-    left, right = tree.children_left[inner], tree.children_right[inner]
-    weight, impurity = tree.weighted_n_node_samples, tree.impurity
-    remains = (weight[left] * impurity[left] + weight[right] * impurity[right]) / weight[inner]
-    scores[inner] = np.maximum(impurity[inner] - remains, 0.0)
+    scores[inner] = _scores_of(tree, inner)
     return scores
+
+
+def three_measures(tree: Tree) -> tuple[Vector, Vector, Vector]:
+    """Return occurrences, impurity importance and node average of each feature.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+
+    Returns
+    -------
+    occurrences, impurity, average : ndarray of float64 of shape (n_features,)
+        What :func:`occurrences`, :func:`impurity_importance` and :func:`node_average` return; the
+        tree is gone through once.
+    """
+    inner = np.flatnonzero(~tree.is_leaf)
+    feature, n_features = tree.feature[inner], tree.n_features
+    scores = _scores_of(tree, inner)
+    weight = tree.weighted_n_node_samples
+    times = np.bincount(feature, minlength=n_features).astype(np.float64)
+    decrease = _summed(feature, weight[inner] / weight[0] * scores, n_features)
+    mean = _summed(feature, scores, n_features) / np.maximum(times, 1.0)
+    return times, _shares(decrease), _shares(mean)
 
 
 def impurity_importance(tree: Tree, normalize: bool = True) -> Vector:
@@ -57,8 +78,10 @@ def impurity_importance(tree: Tree, normalize: bool = True) -> Vector:
         Of each feature, the sum of n_node / N times the score over the nodes that split by it: the
         "mean decrease in impurity" of scikit-learn's ``feature_importances_``.
     """
+    inner = np.flatnonzero(~tree.is_leaf)
     weight = tree.weighted_n_node_samples
-    total = _by_feature(tree, weight / weight[0] * split_scores(tree))
+    shares = weight[inner] / weight[0]
+    total = _summed(tree.feature[inner], shares * _scores_of(tree, inner), tree.n_features)
     return _shares(total) if normalize else total
 
 
@@ -75,7 +98,7 @@ def occurrences(tree: Tree) -> Vector:
     importance : ndarray of float64 of shape (n_features,)
         Whole numbers.
     """
-    return _by_feature(tree, np.ones(tree.node_count))
+    return three_measures(tree)[0]
 
 
 def node_average(tree: Tree) -> Vector:
@@ -93,15 +116,21 @@ def node_average(tree: Tree) -> Vector:
     importance : ndarray of shape (n_features,)
         0 for features that no node splits by; the sum is 1, or 0 where no split has a score.
     """
-    total, times = _by_feature(tree, split_scores(tree)), occurrences(tree)
-    return _shares(np.divide(total, times, out=np.zeros_like(total), where=times > 0))
+    return three_measures(tree)[2]
 
 
-def _by_feature(tree: Tree, of_node: Vector) -> Vector:
-    """Return the sum over the nodes that split by each feature."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    sums = np.bincount(tree.feature[inner], of_node[inner], minlength=tree.n_features)
-    return sums.astype(np.float64)  # of nothing they are integers
+def _scores_of(tree: Tree, inner: NDArray[np.int64]) -> Vector:
+    """Return the scores of inner nodes."""
+    left, right = tree.children_left[inner], tree.children_right[inner]
+    weight, impurity = tree.weighted_n_node_samples, tree.impurity
+    remains = (weight[left] * impurity[left] + weight[right] * impurity[right]) / weight[inner]
+    return np.maximum(impurity[inner] - remains, 0.0)
+
+
+def _summed(feature: NDArray[np.int64], of_node: Vector, n_features: int) -> Vector:
+    """Return the sums over the nodes that split by each feature."""
+    sums = np.bincount(feature, of_node, minlength=n_features)
+    return sums.astype(np.float64, copy=False)  # of nothing they are integers
 
 
 def _shares(amounts: Vector) -> Vector:
