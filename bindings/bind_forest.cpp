@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "hedgerow/tree/forest.hpp"
+#include "hedgerow/tree/out_of_bag.hpp"
 
 namespace hedgerow::bindings {
 namespace {
@@ -209,47 +210,57 @@ nb::tuple tree_of(const Forest& self, std::int64_t number) {
 
 // ----------------------------------------------------------------------------------- out of the bag
 
-/// What the trees whose samples lack a row predict for it, added up.
-struct OutOfBagSums {
-  std::size_t n_rows, n_outputs, width;
-  std::vector<double> sums;
-  std::vector<std::int32_t> n_trees;
-};
+// ------------------------------------------------------------------------------------- out of bag
 
-std::shared_ptr<OutOfBagSums> out_of_bag(std::size_t n_rows, std::size_t n_outputs,
-                                         std::size_t width) {
-  return std::make_shared<OutOfBagSums>(
-      OutOfBagSums{n_rows, n_outputs, width, std::vector<double>(n_rows * n_outputs * width),
-                   std::vector<std::int32_t>(n_rows)});
+using Flags = Vector<const bool>;
+
+std::shared_ptr<OutOfBag> out_of_bag_classes(Table<const std::int32_t> y, std::size_t width,
+                                             Flags is_judged) {
+  require_length("is_judged", is_judged.size(), static_cast<std::int64_t>(y.shape(0)), "row");
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (y.data()[i] < 0 || static_cast<std::size_t>(y.data()[i]) >= width)
+      throw nb::value_error("y holds a class outside 0 ... width - 1: correct one of the two.");
+  return std::make_shared<OutOfBag>(
+      OutOfBagTargets{{y.data(), y.data() + y.size()}, {}, y.shape(1), width},
+      std::vector<std::uint8_t>(is_judged.data(), is_judged.data() + is_judged.size()));
 }
 
-std::shared_ptr<OutOfBagSums> out_of_bag_of(
-    nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> sums,
-    Vector<const std::int32_t> n_trees) {
-  require_length("n_trees_of_row", n_trees.size(), static_cast<std::int64_t>(sums.shape(0)), "row");
-  return std::make_shared<OutOfBagSums>(
-      OutOfBagSums{sums.shape(0), sums.shape(1), sums.shape(2),
-                   {sums.data(), sums.data() + sums.size()},
-                   {n_trees.data(), n_trees.data() + n_trees.size()}});
+std::shared_ptr<OutOfBag> out_of_bag_numbers(Table<const double> y, Flags is_judged) {
+  require_length("is_judged", is_judged.size(), static_cast<std::int64_t>(y.shape(0)), "row");
+  return std::make_shared<OutOfBag>(
+      OutOfBagTargets{{}, {y.data(), y.data() + y.size()}, y.shape(1), 1},
+      std::vector<std::uint8_t>(is_judged.data(), is_judged.data() + is_judged.size()));
 }
 
-void add_tree(OutOfBagSums& self, const FlatTree& tree, Vector<const std::uint32_t> counts) {
-  require_length("counts", counts.size(), static_cast<std::int64_t>(self.n_rows), "row");
-  require_length("leaf_of_row", tree.leaf_of_row.size(), static_cast<std::int64_t>(self.n_rows),
-                 "row");
+double add_tree(OutOfBag& self, const FlatTree& tree, Vector<const std::uint32_t> counts) {
+  const auto n_rows = static_cast<std::int64_t>(self.n_rows());
+  require_length("counts", counts.size(), n_rows, "row");
+  require_length("leaf_of_row", tree.leaf_of_row.size(), n_rows, "row");
+  const OutOfBagTargets& targets = self.targets();
   require_length("a value", static_cast<std::size_t>(tree.value_width),
-                 static_cast<std::int64_t>(self.n_outputs * self.width), "output and class");
+                 static_cast<std::int64_t>(targets.n_outputs * targets.width), "output and class");
   const nb::gil_scoped_release unlocked;
-  add_out_of_bag(tree, as_span(counts), self.sums, self.n_trees);
+  return self.add(tree, as_span(counts));
+}
+
+void restore(OutOfBag& self,
+             nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> sums,
+             Vector<const std::int32_t> n_trees, Vector<const double> tree_losses) {
+  const auto n_rows = static_cast<std::int64_t>(self.n_rows());
+  require_length("sums", sums.size(), static_cast<std::int64_t>(self.sums().size()),
+                 "row, output and class");
+  require_length("n_trees_of_row", n_trees.size(), n_rows, "row");
+  require_length("tree_losses", tree_losses.size(), n_rows, "row");
+  self.restore({sums.data(), sums.size()}, as_span(n_trees), as_span(tree_losses));
 }
 
 template <class T, int N>
-nb::ndarray<nb::numpy, T, nb::ndim<N>> view(const std::shared_ptr<OutOfBagSums>& self,
+nb::ndarray<nb::numpy, T, nb::ndim<N>> view(const std::shared_ptr<OutOfBag>& self,
                                             std::vector<T>& values,
                                             const std::size_t (&shape)[N]) {
-  auto* keeper = new std::shared_ptr<OutOfBagSums>(self);
+  auto* keeper = new std::shared_ptr<OutOfBag>(self);
   nb::capsule owner(keeper, [](void* kept) noexcept {
-    delete static_cast<std::shared_ptr<OutOfBagSums>*>(kept);
+    delete static_cast<std::shared_ptr<OutOfBag>*>(kept);
   });
   return nb::ndarray<nb::numpy, T, nb::ndim<N>>(values.data(), N, shape, owner);
 }
@@ -275,21 +286,29 @@ void bind_forest(nb::module_& module) {
       .def("leaves", &leaves_of<double>, "X"_a.noconvert(), "n_threads"_a)
       .def("parts", &parts_of, "Compact arrays that make an equal forest.")
       .def_static("of_parts", &of_parts, "parts"_a);
-  nb::class_<OutOfBagSums>(module, "OutOfBag", nb::is_final(),
-                           "What trees predict for the rows that their samples lack, added up.")
-      .def(nb::new_(&out_of_bag), "n_rows"_a, "n_outputs"_a, "width"_a)
-      .def_static("of", &out_of_bag_of, "sums"_a.noconvert(), "n_trees_of_row"_a.noconvert())
-      .def("add", &add_tree, "tree"_a, "counts"_a.noconvert())
+  using Self = const std::shared_ptr<OutOfBag>&;
+  nb::class_<OutOfBag>(module, "OutOfBag", nb::is_final(),
+                       "What trees say of the rows that their samples lack, and how wrong that is.")
+      .def_static("of_classes", &out_of_bag_classes, "y"_a.noconvert(), "width"_a,
+                  "is_judged"_a.noconvert())
+      .def_static("of_numbers", &out_of_bag_numbers, "y"_a.noconvert(), "is_judged"_a.noconvert())
+      .def("add", &add_tree, "tree"_a, "counts"_a.noconvert(), "Returns the error of all trees so far.")
+      .def("restore", &restore, "sums"_a.noconvert(), "n_trees_of_row"_a.noconvert(),
+           "tree_losses"_a.noconvert())
       .def_prop_ro("sums",
-                   [](const std::shared_ptr<OutOfBagSums>& self) {
-                     return view<double, 3>(self, self->sums,
-                                            {self->n_rows, self->n_outputs, self->width});
+                   [](Self self) {
+                     const OutOfBagTargets& targets = self->targets();
+                     return view<double, 3>(self, self->sums(),
+                                            {self->n_rows(), targets.n_outputs, targets.width});
                    },
                    nb::rv_policy::reference)
       .def_prop_ro("n_trees_of_row",
-                   [](const std::shared_ptr<OutOfBagSums>& self) {
-                     return view<std::int32_t, 1>(self, self->n_trees, {self->n_rows});
+                   [](Self self) {
+                     return view<std::int32_t, 1>(self, self->n_trees(), {self->n_rows()});
                    },
+                   nb::rv_policy::reference)
+      .def_prop_ro("tree_losses",
+                   [](Self self) { return view<double, 1>(self, self->tree_losses(), {self->n_rows()}); },
                    nb::rv_policy::reference);
 }
 

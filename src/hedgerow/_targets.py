@@ -22,8 +22,25 @@ __all__ = [
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and, for every row, the number of its class."""
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low <= len(y):  # so that a table of all that lies between is no longer than y
+            return _encode_whole_numbers(y, low, high)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int64, copy=False)
+
+
+def _encode_whole_numbers(
+    y: NDArray[Any], low: int, high: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the same without sorting."""
+    wide = y if y.dtype.kind == "u" else y.astype(np.int64)  # differences of int8 may be larger
+    offsets = (wide - wide.dtype.type(low)).astype(np.int64)
+    row_of = np.full(high - low + 1, -1, dtype=np.int64)
+    row_of[offsets] = np.arange(len(y))
+    occurs = row_of >= 0
+    number_of = np.cumsum(occurs, dtype=np.int64) - 1
+    return y[row_of[occurs]], number_of[offsets]
 
 
 def is_label_matrix(y: Any) -> bool:

@@ -239,7 +239,7 @@ def test_codes_are_as_wide_as_the_values_ask_for():
     columns = [np.arange(n_rows) % n for n in (2, 256, 257, 65_536, 65_537)]
     X = np.stack(columns, axis=1).astype(np.float32)
     distinct = 8 * (2 + 256 + 257 + 65_536 + 65_537)
-    assert codes_bytes(X) == n_rows * (1 + 1 + 2 + 2 + 4) + distinct
+    assert codes_bytes(X) == 2 * n_rows * (1 + 1 + 2 + 2 + 4) + distinct
     assert work_bytes(1000, 2) == 2 * work_bytes(1000, 1)
     assert work_bytes(2000, 1) - work_bytes(1000, 1) == 64_000
 

@@ -98,7 +98,7 @@ class AbsoluteTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items, const Item*) {
+  void set_node(std::span<const Item> items, std::span<const Item>) {
     items_ = items;
     weight_ = 0;
     n_rows_ = 0;

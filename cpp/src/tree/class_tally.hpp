@@ -60,9 +60,9 @@ class ClassTally {
       return {weights_.empty() ? count : weights_[row] * count, row, count, y_[row]};
   }
 
-  /// The loads of keys are places in `by_place`, if there is one.
-  void set_node(std::span<const Item> items, const Item* by_place) {
-    by_place_ = kIsCounted || by_place != nullptr ? by_place : items.data();
+  /// The loads of keys are places in `by_place`, unless that is empty.
+  void set_node(std::span<const Item> items, std::span<const Item> by_place) {
+    by_place_ = kIsCounted || !by_place.empty() ? by_place.data() : items.data();
     std::ranges::fill(total_, W{0});
     std::ranges::fill(left_, W{0});
     n_rows_ = 0;
@@ -328,7 +328,7 @@ class SeveralClassTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items, const Item*) {
+  void set_node(std::span<const Item> items, std::span<const Item>) {
     items_ = items;
     std::ranges::fill(total_, 0.0);
     weight_ = 0;

@@ -425,17 +425,6 @@ FlatTree Forest::tree(std::int64_t number) const {
   return tree;
 }
 
-void add_out_of_bag(const FlatTree& tree, std::span<const std::uint32_t> counts,
-                    std::span<double> sums, std::span<std::int32_t> n_trees) {
-  const auto width = static_cast<std::size_t>(tree.value_width);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0) continue;
-    const double* value = &tree.value[static_cast<std::size_t>(tree.leaf_of_row[i]) * width];
-    ++n_trees[i];
-    for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += value[k];
-  }
-}
-
 template void Forest::sums(const DenseRows<float>&, std::int64_t, std::int64_t, std::span<double>,
                            int) const;
 template void Forest::sums(const DenseRows<double>&, std::int64_t, std::int64_t,

@@ -170,13 +170,13 @@ class Growing final : public TreeRoom {
   std::optional<Ready> look_at(const Open& open) {
     const auto items = std::span<const Item>(items_).subspan(open.begin, open.end - open.begin);
     const bool is_sorted = lists_.hold(open.begin, open.end);
-    tally_.set_node(items, is_sorted ? listed_.data() : nullptr);
+    tally_.set_node(items, is_sorted ? std::span<const Item>(listed_) : std::span<const Item>());
     const std::int64_t node = add_leaf(open);
     if (total_weight_ == 0) total_weight_ = tally_.weight();
     if (is_leaf(open)) return std::nullopt;
     if (!is_sorted && is_worth_sorting(open)) {
       sort_lists(open);
-      tally_.set_node(items, listed_.data());
+      tally_.set_node(items, listed_);
     }
     Split best;
     splitter_.begin_node(items, open.bounds, best);
@@ -252,7 +252,8 @@ class Growing final : public TreeRoom {
   /// those that children need to look at.
   Features search(const Open& open, std::size_t n_items, Split& best) {
     const std::size_t begin = open.features.begin, n_features = open.features.end - begin;
-    drawn_.assign(&features_[begin], &features_[begin] + n_features);
+    const auto features = std::span(features_).subspan(begin, n_features);
+    drawn_.assign(features.begin(), features.end());
     const bool draws = settings_.in_any_order ||
                        settings_.max_features < static_cast<std::int64_t>(n_features);
     std::int64_t n_tried = 0;
@@ -313,7 +314,7 @@ class Growing final : public TreeRoom {
   /// are not done one below the other, so that it must be so from the root.
   bool is_worth_sorting(const Open& open) const {
     const std::size_t n_features = open.features.end - open.features.begin;
-    if (!Tally::kTakesPlaces || settings_.splitter != Splitter::best ||
+    if (!Tally::kTakesPlaces || n_features == 0 || settings_.splitter != Splitter::best ||
         2 * static_cast<std::uint64_t>(settings_.max_features) < n_features ||
         (settings_.max_leaf_nodes >= 0 && open.parent != kNoChild) ||
         !SortedLists::fit(open.end - open.begin, n_features))
@@ -327,9 +328,9 @@ class Growing final : public TreeRoom {
 
   /// From here on the row of an item is its place among those that are listed.
   void sort_lists(const Open& open) {
-    listed_.assign(&items_[open.begin], &items_[open.begin] + (open.end - open.begin));
-    for (std::size_t i = 0; i < listed_.size(); ++i)
-      items_[open.begin + i].row = static_cast<std::uint32_t>(i);
+    const auto items = std::span(items_).subspan(open.begin, open.end - open.begin);
+    listed_.assign(items.begin(), items.end());
+    for (std::size_t i = 0; i < items.size(); ++i) items[i].row = static_cast<std::uint32_t>(i);
     const auto features =
         std::span(features_).subspan(open.features.begin, open.features.end - open.features.begin);
     const auto codes_of = [&](std::uint32_t feature) { return view(feature, listed_.size()); };
@@ -353,10 +354,11 @@ class Growing final : public TreeRoom {
     left.depth = right.depth = open.depth + 1;
     left.features = right.features = varying;
     if (split.is_by_categories())
-      part_rows(split, [&](std::uint32_t code) { return goes_left(split, code); }, left, right);
+      part_rows(
+          open, split, [&](std::uint32_t code) { return goes_left(split, code); }, left, right);
     else
-      part_rows(split, numbers_left(split), left, right);
-    if (lists_.hold(open.begin, open.end) && !splitter_.is_perfect())
+      part_rows(open, split, numbers_left(split), left, right);
+    if (lists_.hold(open.begin, open.end) && open.end - open.begin > 2)  // of two, both are leaves
       for (std::size_t k = varying.begin; k < varying.end; ++k)
         lists_.part(features_[k], open.begin, open.end);
     bound_children(split, left.bounds, right.bounds);
@@ -371,26 +373,24 @@ class Growing final : public TreeRoom {
     return [last, other](std::uint32_t code) { return (code <= last) | (code == other); };
   }
 
-  /// Given the node as both children, leaves each its rows.
+  /// Parts the items of a node and its rows that teach nothing; gives each child its own.
   template <class IsLeft>
-  void part_rows(const Split& split, const IsLeft& is_left, Open& left, Open& right) {
-    const Open& open = left;
+  void part_rows(const Open& open, const Split& split, const IsLeft& is_left, Open& left,
+                 Open& right) {
     const CodeView codes = view(split.feature, open.end - open.begin);
-    const auto code_is_left = [&](std::uint32_t row) { return is_left(codes[row]); };
-    right.others_begin = left.others_end = part_stretch(
-        others_, parted_others_, open.others_begin, open.others_end, code_is_left);
-    const auto row_of = [](const Item& item) { return item.row; };
-    std::size_t middle = 0;
+    const auto row_is_left = [&](std::uint32_t row) { return is_left(codes[row]); };
+    left.others_end = right.others_begin = part_stretch(
+        others_, parted_others_, open.others_begin, open.others_end, row_is_left);
     if (lists_.hold(open.begin, open.end)) {
       lists_.set_sides(split.feature, open.begin, open.end, is_left);
-      middle = part_stretch(items_, parted_, open.begin, open.end, [&](const Item& item) {
-        return lists_.is_left(row_of(item));
-      });
+      left.end = right.begin =
+          part_stretch(items_, parted_, open.begin, open.end,
+                       [&](const Item& item) { return lists_.is_left(item.row); });
     } else {
-      middle = part_stretch(items_, parted_, open.begin, open.end,
-                            [&](const Item& item) { return code_is_left(row_of(item)); });
+      left.end = right.begin =
+          part_stretch(items_, parted_, open.begin, open.end,
+                       [&](const Item& item) { return row_is_left(item.row); });
     }
-    right.begin = left.end = middle;
   }
 
   /// The last code whose number is not above the threshold, which lies at or behind a code.

@@ -55,9 +55,9 @@ class NumberTally {
     return {y_[row], weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  /// The loads of keys are places in `by_place`, if there is one, and so are the rows of items.
-  void set_node(std::span<const Item> items, const Item* by_place) {
-    by_place_ = by_place != nullptr ? by_place : items.data();
+  /// The loads of keys are places in `by_place`, and so are the rows of items, unless that is empty.
+  void set_node(std::span<const Item> items, std::span<const Item> by_place) {
+    by_place_ = by_place.empty() ? items : by_place;
     weight_ = sum_ = deviance_ = 0;
     n_rows_ = 0;
     double least = items[0].y, most = items[0].y;
@@ -70,7 +70,7 @@ class NumberTally {
     }
     is_pure_ = least == most;
     mean_ = is_pure_ ? least : std::clamp(sum_ / weight_, least, most);
-    if (!is_pure_) set_terms(items, by_place != nullptr);
+    if (!is_pure_) set_terms(items, !by_place.empty());
   }
 
   std::uint64_t n_rows() const { return n_rows_; }
@@ -167,12 +167,12 @@ class NumberTally {
   double center() const { return criterion == NumberCriterion::squared_error ? mean_ : 0.0; }
 
   void set_terms(std::span<const Item> items, bool rows_are_places) {
+    if (terms_.size() < by_place_.size()) terms_.resize(by_place_.size());
     const double center = this->center();
     sum_ = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Item& item = items[i];
       const std::size_t place = rows_are_places ? item.row : i;
-      if (place >= terms_.size()) terms_.resize(std::max(place + 1, items.size()));
       const double product = item.w * (item.y - center);
       terms_[place] = {item.w, product};
       sum_ += product;
@@ -182,7 +182,7 @@ class NumberTally {
 
   std::span<const double> y_;
   std::span<const double> weights_;
-  const Item* by_place_ = nullptr;
+  std::span<const Item> by_place_;
   std::vector<Term> terms_;
   double weight_ = 0, sum_ = 0, mean_ = 0, deviance_ = 0;
   std::uint64_t n_rows_ = 0;
@@ -206,7 +206,7 @@ class SeveralNumberTally {
     return {weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  void set_node(std::span<const Item> items, const Item*) {
+  void set_node(std::span<const Item> items, std::span<const Item>) {
     items_ = items;
     is_pure_ = true;
     std::ranges::fill(centers_, 0.0);

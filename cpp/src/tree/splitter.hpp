@@ -324,8 +324,8 @@ class FeatureSplitter {
     return std::any_of(bin, bin + tally_.bin_width(), [](auto entry) { return entry != 0; });
   }
 
-  /// Every cut between bins, the first being that of the code `low`. Returns whether all rows are in
-  /// one bin; `missing` is a bin of its own, or nullptr.
+  /// Every cut between bins, the first being that of the code `low`; `missing` is a bin of its own, or
+  /// nullptr. Returns whether rows are in more than one.
   bool scan_bins(std::uint32_t low, std::size_t n_bins, const Bin* missing, bool missing_left) {
     Scan scan = tally_.scan({}, {}, {});
     const bool has_missing = missing != nullptr && has_rows(missing);

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
+
 __all__ = ["ClassJudge", "Judge", "NumberJudge"]
 
 Values: TypeAlias = NDArray[np.float64]
@@ -50,6 +52,10 @@ class Judge(ABC):
         """
 
     @abstractmethod
+    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+        """Return what takes in trees and judges in the same way, fast."""
+
+    @abstractmethod
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return the loss of one answer for each of the rows."""
 
@@ -75,6 +81,11 @@ class ClassJudge(Judge):
         classes: NDArray[np.int64] = sums.argmax(axis=2)
         return classes
 
+    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+        """Return what adds up shares of classes."""
+        y = np.ascontiguousarray(self.y, dtype=np.int32)
+        return _core.OutOfBag.of_classes(y, self.width, is_judged)
+
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return 1 for rows that are wrong, else 0."""
         wrong: NDArray[np.bool_] = np.any(answers != self.y[rows], axis=1)
@@ -99,6 +110,11 @@ class NumberJudge(Judge):
         """Return the means."""
         means: Values = sums[:, :, 0] / np.reshape(n_trees, (-1, 1))
         return means
+
+    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+        """Return what adds up numbers."""
+        y = np.ascontiguousarray(self.y, dtype=np.float64)
+        return _core.OutOfBag.of_numbers(y, is_judged)
 
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return the squared error of every row."""

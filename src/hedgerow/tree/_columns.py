@@ -124,6 +124,9 @@ def _from_series(series: nw.Series[Any], label: str) -> Column:
     if kind == nw.Boolean:
         truths = _distinct(_numbers_of(series), is_category=True)
         return Factors([bool(value) for value in truths.values], truths.codes, is_category=True)
+    if kind in _LEVELS and series.implementation.is_pandas():
+        known = series.to_native().cat
+        return _from_levels(known.categories.tolist(), known.codes.to_numpy(), label)
     if kind in _LEVELS:
         return replace(_from_cells(_level_cells(series), label), is_category=True)
     if kind in _CELLS:
@@ -147,6 +150,18 @@ def _level_cells(series: nw.Series[Any]) -> list[Any]:
     native = series.to_native()  # Arrow would make an object a cell just to look it up
     cells: list[Any] = native.cast(native.type.value_type).to_pylist()
     return cells
+
+
+def _from_levels(levels: list[Any], given: NDArray[Any], label: str) -> Factors:
+    """Return the factors of cells that are places among levels already, -1 where missing."""
+    occurs = np.zeros(len(levels) + 1, dtype=np.bool_)
+    occurs[given] = True  # what is missing marks the last
+    used = [place for place in np.flatnonzero(occurs[:-1]) if not is_missing(levels[place])]
+    values = [levels[place] for place in used]
+    _are_categories(values, label)
+    places = np.full(len(levels) + 1, _MISSING, dtype=np.int32)
+    places[used] = np.arange(len(used))
+    return Factors(values, places[given], is_category=True)
 
 
 def _from_cells(cells: list[Any], label: str, *, or_nothing: bool = False) -> Factors:

@@ -106,8 +106,4 @@ class Forest {
   std::vector<double> leaf_weight_;  ///< in the order of the leaves among the nodes
 };
 
-/// Adds, for rows that a tree's sample lacks, the values of their leaves to sums, and counts the trees.
-void add_out_of_bag(const FlatTree& tree, std::span<const std::uint32_t> counts,
-                    std::span<double> sums, std::span<std::int32_t> n_trees);
-
 }  // namespace hedgerow
