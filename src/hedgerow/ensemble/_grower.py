@@ -1,9 +1,10 @@
 """Growing the trees of a forest side by side, and keeping them in their order.
 
 Every thread takes the number of the next tree, draws its sample, grows it, and puts it down. Trees
-are taken in one by one in the order of their numbers, by whichever thread has the next one: sums are
-made in a fixed order, and the forest is the same for any number of threads. What is cut short is not
-taken in, nor what comes after it, so that a forest that was stopped is the beginning of the whole one.
+are taken in one by one in the order of their numbers, by whichever thread has put down the next one,
+while the others grow on: sums are made in a fixed order, and the forest is the same for any number of
+threads. What is cut short is not taken in, nor what comes after it, so that a forest that was stopped
+is the beginning of the whole one.
 """
 
 from __future__ import annotations
@@ -148,7 +149,9 @@ class Grower:
         self._flatness = flatness
         self._key = key
         self._monitor = current()
-        self._lock = threading.Lock()
+        self._change = threading.Condition()
+        self._is_taking_in = False
+        self._most_waiting = 1
         self._next_number = stand.trees.n_trees
         self._waiting: dict[int, Grown] = {}
         self._status: str | None = None
@@ -156,6 +159,7 @@ class Grower:
     def run(self, n_threads: int) -> str:
         """Grow, and return why growth ended: "grown" if there are as many trees as were asked for."""
         n_workers = min(n_threads, self._n_trees - self._next_number)
+        self._most_waiting = 2 * n_workers
         for _ in in_threads(self._work, range(n_workers), n_workers):
             pass
         if self._status is None and self._stand.trees.n_trees < self._n_trees:
@@ -170,12 +174,14 @@ class Grower:
                 grown = self._ground.tree(number, monitor)
                 self._put(number, self._stand.with_targets(grown))
         except BaseException:
-            self._status = "stopped"  # the other threads must not grow on for nothing
+            with self._change:
+                self._status = "stopped"  # the other threads must not grow on for nothing
+                self._change.notify_all()
             raise
 
     def _take(self, monitor: Monitor) -> int | None:
         """Return the number of the next tree, None if there is to be no other; the first always is."""
-        with self._lock:
+        with self._change:
             number = self._next_number
             is_over = self._status is not None or number >= self._n_trees
             if is_over or (number > 0 and monitor.reason is not None):
@@ -184,13 +190,40 @@ class Grower:
             return number
 
     def _put(self, number: int, grown: Grown) -> None:
-        """Put down a tree, and take in all trees whose turn it is."""
-        trees = self._stand.trees
-        with self._lock:
+        """Put down a tree, and see that all trees whose turn it is are taken in.
+
+        There is no use in growing far ahead: who has the tree whose turn it is does not wait.
+        """
+        with self._change:
             self._waiting[number] = grown
-            while self._status is None and trees.n_trees in self._waiting:
-                self._status = "stopped"  # if an error comes between, no other thread goes on
-                self._status = self._after(self._waiting.pop(trees.n_trees))
+            is_taken_in_by_another = self._is_taking_in
+            self._is_taking_in = True
+        if not is_taken_in_by_another:
+            self._take_in()
+        with self._change:
+            self._change.wait_for(
+                lambda: self._status is not None or len(self._waiting) < self._most_waiting
+            )
+
+    def _take_in(self) -> None:
+        """Take in trees in the order of their numbers, as long as the next one is there."""
+        while (grown := self._next()) is not None:
+            status: str | None = "stopped"  # if an error comes between, no other thread goes on
+            try:
+                status = self._after(grown)
+            finally:
+                with self._change:
+                    self._status = status or self._status
+                    self._change.notify_all()
+
+    def _next(self) -> Grown | None:
+        """Return the tree whose turn it is, None if that has not been put down."""
+        with self._change:
+            number = self._stand.trees.n_trees
+            if self._status is None and number in self._waiting:
+                return self._waiting.pop(number)
+            self._is_taking_in = False
+            return None
 
     def _after(self, grown: Grown) -> str | None:
         """Take in a tree, unless it was cut short, and return why it is the last one, if it is.
