@@ -144,8 +144,10 @@ def task_of(sample: Sample, table: _core.CodeTable | None = None) -> _core.TreeT
     return _core.TreeTask.numbers(table, sample.criterion, y, weight)
 
 
-def core_settings(settings: Settings, n_features: int) -> _core.TreeSettings:
-    """The settings as the core has them."""
+def core_settings(
+    settings: Settings, n_features: int, *, in_any_order: bool = False
+) -> _core.TreeSettings:
+    """The settings as the core has them; in a forest, of equally good features any is taken."""
     signs = settings.monotonic
     return _core.TreeSettings(
         splitter=settings.splitter,
@@ -156,7 +158,7 @@ def core_settings(settings: Settings, n_features: int) -> _core.TreeSettings:
         min_weight_leaf=settings.min_weight_leaf,
         max_leaf_nodes=-1 if settings.max_leaf_nodes is None else settings.max_leaf_nodes,
         min_impurity_decrease=settings.min_impurity_decrease,
-        in_any_order=False,
+        in_any_order=in_any_order,
         monotonic=None if signs is None else np.array(signs, dtype=np.int8),
     )
 

@@ -74,6 +74,21 @@ def test_whole_weights_are_repeated_rows(criterion, data):
 @each_criterion
 @settings(max_examples=40)
 @given(data=st.data())
+def test_trees_of_one_task_are_those_of_tasks_of_their_own(criterion, data):
+    sample = data.draw(samples(criterion))
+    task, n = task_of(sample), sample.n_rows
+    for stream in range(4):  # what a tree leaves behind must not reach the next one
+        limits = replace(data.draw(stops()), max_leaf_nodes=data.draw(st.sampled_from([None, 3])))
+        counts = np.random.default_rng(stream).multinomial(n, np.full(n, 1 / n)).astype(np.uint32)
+        counts[0] += 1
+        grower = core_settings(limits, len(sample.columns))
+        one, other = (each.grow(grower, counts, 0, stream) for each in (task, task_of(sample)))
+        assert_same_bits(one, other)
+
+
+@each_criterion
+@settings(max_examples=40)
+@given(data=st.data())
 def test_a_bootstrap_is_the_rows_it_has_drawn(criterion, data):
     sample = data.draw(exact_samples(criterion, bootstrap=True))
     limits = data.draw(stops())

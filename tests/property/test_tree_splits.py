@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.grown_trees import FINITE, grow, grow_and_check, samples, stops
+from tests.grown_trees import (
+    FINITE,
+    core_settings,
+    grow,
+    grow_and_check,
+    samples,
+    stops,
+    task_of,
+)
 from tests.reference.tree_checks import (
     best_single_category,
     check_tree,
@@ -40,6 +48,18 @@ each_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
 def test_every_split_is_the_best_there_is(criterion, data):
     grow_and_check(data.draw(samples(criterion)))
+
+
+@each_criterion
+@settings(max_examples=60)
+@given(data=st.data(), seed=st.integers(0, 2**16))
+def test_so_is_every_split_of_a_forests_tree_which_looks_no_further_than_pure_sides(
+    criterion, data, seed
+):
+    sample, limits = data.draw(samples(criterion)), data.draw(stops())
+    grower = core_settings(limits, len(sample.columns), in_any_order=True)
+    tree = task_of(sample).grow(grower, sample.counts, seed, 0)
+    check_tree(sample, tree, tree.leaf_of_row, limits)
 
 
 @each_criterion

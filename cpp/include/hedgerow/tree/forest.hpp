@@ -1,4 +1,4 @@
-// Many trees, packed for prediction; and what rows out of the bag were predicted.
+// Many trees, packed for prediction.
 //
 // Nodes of a tree lie level by level, siblings side by side: a node knows its left child, the right one
 // is next to it. A leaf leads to itself, so that rows can walk on, without a question whether they have
