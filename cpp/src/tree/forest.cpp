@@ -4,43 +4,59 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
-#include <type_traits>
 
 #include "hedgerow/parallel.hpp"
 
 namespace hedgerow {
 namespace {
 
-/// Rows of one task: many, as the nodes of a tree then come from near memory for most of them.
+/// Bytes of the rows of one task, which are to stay near while tree after tree is walked down; but rows
+/// enough for the nodes of a tree to be worth their way to near memory.
+constexpr std::int64_t kBytesAtATime = 1 << 20;
 constexpr std::int64_t kMostRowsAtATime = 16384;
-constexpr std::int64_t kFewestRowsAtATime = 512;
+constexpr std::int64_t kFewestRowsAtATime = 256;
 
-/// Rows that walk down a tree side by side: while one waits for its node, the others go on.
-constexpr std::int64_t kSideBySide = 8;
+/// Rows that walk down a tree side by side: while one waits for its node, the others go on. Fewer where a
+/// step takes more registers.
+constexpr std::int64_t kMostSideBySide = 16;
+constexpr std::int64_t kFewSideBySide = 8;
+
+/// Steps after which those rows are left out that have arrived.
+constexpr int kStepsOfARound = 4;
 
 /// How rows are cut into tasks; what a task computes does not depend on it.
-Cut tasks_of(std::int64_t n_rows, int n_threads) {
-  const std::int64_t wanted = n_threads == 1 ? 1 : 4 * n_threads;
-  const std::int64_t most = std::max<std::int64_t>(1, n_rows / kFewestRowsAtATime);
-  const std::int64_t fewest = (n_rows + kMostRowsAtATime - 1) / kMostRowsAtATime;
-  return {n_rows, std::max(fewest, std::min(wanted, most))};
+template <class T>
+Cut tasks_of(const DenseRows<T>& rows, int n_threads) {
+  const std::int64_t row_bytes = static_cast<std::int64_t>(sizeof(T)) * rows.n_cols;
+  const std::int64_t most_at_a_time =
+      std::clamp(kBytesAtATime / std::max<std::int64_t>(1, row_bytes), kFewestRowsAtATime, kMostRowsAtATime);
+  const std::int64_t wanted = n_threads == 1 ? 1 : 2 * n_threads;
+  const std::int64_t most = std::max<std::int64_t>(1, rows.n_rows / kFewestRowsAtATime);
+  const std::int64_t fewest = (rows.n_rows + most_at_a_time - 1) / most_at_a_time;
+  const std::int64_t turns = (fewest + n_threads - 1) / n_threads;
+  return {rows.n_rows, fewest == 1 ? std::min(wanted, most) : std::max(wanted, turns * n_threads)};
 }
 
-template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-/// A threshold in fewer digits that parts the same numbers of type T: rounded down.
-template <class T>
-T narrowed(double threshold) {
-  const auto near = static_cast<T>(threshold);
+/// A threshold in the digits of a float that parts the same floats: rounded down.
+float narrowed(double threshold) {
+  const auto near = static_cast<float>(threshold);
   return static_cast<double>(near) > threshold
-             ? std::nextafter(near, -std::numeric_limits<T>::infinity())
+             ? std::nextafter(near, -std::numeric_limits<float>::infinity())
              : near;
 }
 
+/// The bit of a set in a node that stands for what is missing.
+constexpr int kMissingBit = 63;
+constexpr std::uint64_t kMissingIsIn = std::uint64_t{1} << kMissingBit;
+
 void require(bool is_fine, const char* what) {
   if (!is_fine) throw std::invalid_argument(what);
+}
+
+double set_in_node(std::uint64_t categories, bool missing_left) {
+  return std::bit_cast<double>(missing_left ? categories | kMissingIsIn : categories);
 }
 
 /// The nodes of a tree level by level, siblings side by side.
@@ -59,8 +75,12 @@ std::vector<std::int64_t> by_levels(const FlatTree& tree) {
 }  // namespace
 
 Forest::Forest(ForestShape shape, bool single_precision)
-    : shape_(std::move(shape)), n_categories_(shape_.n_categories.begin(), shape_.n_categories.end()) {
-  if (!single_precision) nodes_ = Nodes<double>();
+    : shape_(std::move(shape)), is_single_(single_precision) {
+  for (std::uint32_t j = 0; j < shape_.n_categories.size(); ++j)
+    if (shape_.n_categories[j] > 0) by_categories_.push_back(j);
+  const bool fit_nodes = std::ranges::all_of(shape_.n_categories, [](auto n) { return n <= kMissingBit; });
+  if (!by_categories_.empty()) sets_ = fit_nodes ? Sets::in_nodes : Sets::in_words;
+  if (!is_single_ || sets_ != Sets::none) nodes_ = Nodes<double>();
 }
 
 std::int64_t Forest::n_bytes() const {
@@ -76,11 +96,21 @@ PackedNode<T> leaf_at(std::int32_t place) {
   return {std::numeric_limits<T>::infinity(), kMissingLeft, place};
 }
 
+/// `first_word`: where the tree's words begin among those of the forest.
+double Forest::threshold_of(const FlatTree& tree, std::size_t node, std::uint64_t first_word) const {
+  const double threshold = tree.threshold[node];
+  if (tree.category_start[node] == kNoChild) return is_single_ ? narrowed(threshold) : threshold;
+  const auto start = static_cast<std::uint64_t>(tree.category_start[node]);
+  if (sets_ == Sets::in_words) return std::bit_cast<double>(first_word + start);
+  return set_in_node(tree.category_words[start], tree.missing_left[node]);
+}
+
 template <class T>
 void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
   const auto width = static_cast<std::size_t>(line_width());
   const std::uint64_t first_word = words_.size();
-  words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
+  if (sets_ == Sets::in_words)
+    words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
   std::int32_t next = 1, place = -1;
   for (const std::int64_t each : by_levels(tree)) {
     const auto i = static_cast<std::size_t>(each);
@@ -88,13 +118,10 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
     is_leaf_.push_back(tree.left[i] == kNoChild);
     if (tree.left[i] != kNoChild) {
       const bool by_categories = tree.category_start[i] != kNoChild;
-      const auto start = first_word + static_cast<std::uint64_t>(tree.category_start[i]);
-      const T threshold = by_categories
-                              ? std::bit_cast<T>(static_cast<BitsOf<T>>(start))
-                              : narrowed<T>(tree.threshold[i]);
       const std::uint32_t flags =
           (tree.missing_left[i] ? kMissingLeft : 0) | (by_categories ? kByCategories : 0);
-      nodes.push_back({threshold, static_cast<std::uint32_t>(tree.feature[i]) | flags, next});
+      nodes.push_back({static_cast<T>(threshold_of(tree, i, first_word)),
+                       static_cast<std::uint32_t>(tree.feature[i]) | flags, next});
       answers_.push_back(0);
       next += 2;
       continue;
@@ -123,85 +150,185 @@ void Forest::add(const FlatTree& tree) {
 
 // ------------------------------------------------------------------------------------- predictions
 
+namespace {
+
+template <class T>
+DenseRows<T> some_of(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end) {
+  return {rows.values + begin * rows.row_stride, end - begin, rows.n_cols, rows.row_stride};
+}
+
+template <class T>
+bool has_missing(const DenseRows<T>& rows) {
+  bool is_missing = false;
+  for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+    const T* row = rows.values + i * rows.row_stride;
+    for (std::int64_t j = 0; j < rows.n_cols; ++j) is_missing |= row[j] != row[j];
+  }
+  return is_missing;
+}
+
+/// Rows whose categories are bits, to be looked up in sets, and no numbers any more. What is no category
+/// of its feature becomes `missing`.
+template <class T>
+std::vector<double> with_bits(const DenseRows<T>& rows, const ForestShape& shape,
+                              std::span<const std::uint32_t> by_categories, double missing) {
+  std::vector<double> own(static_cast<std::size_t>(rows.n_rows * rows.n_cols));
+  for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+    const T* row = rows.values + i * rows.row_stride;
+    double* to = own.data() + i * rows.n_cols;
+    std::copy_n(row, rows.n_cols, to);
+    for (const std::uint32_t j : by_categories) {
+      const bool is_known = row[j] >= 0 && row[j] < static_cast<T>(shape.n_categories[j]);
+      to[j] = is_known ? std::bit_cast<double>(static_cast<std::uint64_t>(row[j])) : missing;
+    }
+  }
+  return own;
+}
+
+}  // namespace
+
 /// Where a row goes from a node. No branch depends on the row: where it goes cannot be foreseen, and a
 /// wrong guess costs more than all of this.
-template <bool has_categories, class Node, class T>
+template <Forest::Way way, class Node, class T>
 std::int32_t Forest::step(const Node& node, const T* row) const {
-  const std::uint32_t feature = node.asks & kFeatureBits;
-  const T value = row[feature];
-  const std::uint32_t missing_left = node.asks >> 31;
-  std::uint32_t left = value <= node.threshold, is_missing = value != value;
-  if constexpr (has_categories) {
-    using Bits = BitsOf<decltype(node.threshold)>;
-    const bool is_known = value >= 0 && value < n_categories_[feature];
-    const std::uint32_t by_categories = (node.asks >> 30) & 1, known = is_known;
-    const auto category = static_cast<std::uint32_t>(is_known ? value : T{0});
-    // Where there is nothing to ask for, the first word is looked at, and not used.
-    const std::uint64_t place =
-        (std::bit_cast<Bits>(node.threshold) + category / 64) & (0 - std::uint64_t{known & by_categories});
-    const auto in_set = static_cast<std::uint32_t>(words_[place] >> (category % 64)) & 1;
+  const T value = row[node.asks & kFeatureBits];
+  std::uint32_t left = value <= node.threshold;
+  if constexpr (way.sets != Sets::none) {
+    const std::uint32_t by_categories = (node.asks >> 30) & 1;
+    const auto category = std::bit_cast<std::uint64_t>(value);
+    auto word = std::bit_cast<std::uint64_t>(node.threshold);
+    if constexpr (way.sets == Sets::in_words) {
+      // Where there is nothing to ask for, the first word is looked at, and not used.
+      const std::uint64_t asks = by_categories & (value == value);
+      word = words_[(word + category / 64) & (0 - asks)];
+    }
+    const auto in_set = static_cast<std::uint32_t>(word >> (category % 64));
     left = (left & ~by_categories) | (in_set & by_categories);
-    is_missing = (is_missing & ~by_categories) | (~known & by_categories);
   }
-  left = (left & ~is_missing) | (missing_left & is_missing);
+  if constexpr (way.has_missing) {
+    const std::uint32_t is_missing = value != value;
+    left = (left & ~is_missing) | ((node.asks >> 31) & is_missing);
+  }
   return node.next + static_cast<std::int32_t>((left & 1) ^ 1);
 }
 
-/// The leaves of rows [begin, end).
-template <class Node, class T>
-void Forest::walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
-                  std::int64_t end, std::int32_t* leaves) const {
-  if (words_.empty()) walk_by<false>(nodes, rows, begin, end, leaves);
-  else walk_by<true>(nodes, rows, begin, end, leaves);
+namespace {
+
+/// A tree with more nodes for each row than this is not worth fetching whole.
+constexpr std::size_t kNodesOfARow = 32;
+
+/// Asks for all nodes before rows leap from one to another: memory is fast in turn.
+template <class Node>
+void fetch(std::span<const Node> nodes) {
+  for (std::size_t i = 0; i < nodes.size(); i += 64 / sizeof(Node)) __builtin_prefetch(&nodes[i]);
 }
 
-template <bool has_categories, class Node, class T>
-void Forest::walk_by(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin,
-                  std::int64_t end, std::int32_t* leaves) const {
-  for (std::int64_t first = begin; first < end; first += kSideBySide) {
-    const T* row[kSideBySide];
-    std::int32_t at[kSideBySide] = {};
-    for (std::int64_t k = 0; k < kSideBySide; ++k)
-      row[k] = rows.values + std::min(first + k, end - 1) * rows.row_stride;
-    for (bool goes_on = true; goes_on;) {
-      goes_on = false;
-      for (std::int64_t k = 0; k < kSideBySide; ++k) {
-        const Node& node = nodes[at[k]];
-        const std::int32_t next = step<has_categories>(node, row[k]);
-        goes_on |= next != at[k];
-        at[k] = next;
+}  // namespace
+
+/// The leaves of rows in a tree. Rows go some steps side by side, and then those that have not arrived go
+/// on: paths differ in length, and no row is to wait for the longest of its neighbours'.
+template <Forest::Way way, class Node, class T>
+void Forest::walk(std::span<const Node> nodes, const DenseRows<T>& rows, std::int32_t* leaves) const {
+  if (rows.n_rows == 1) {
+    std::int32_t at = 0;
+    for (std::int32_t next = step<way>(nodes[0], rows.values); next != at;
+         next = step<way>(nodes[static_cast<std::size_t>(at)], rows.values))
+      at = next;
+    *leaves = at;
+    return;
+  }
+  constexpr std::int64_t side_by_side = way.sets == Sets::none ? kMostSideBySide : kFewSideBySide;
+  std::uint32_t going[kMostRowsAtATime + kMostSideBySide];
+  std::int64_t n_going = rows.n_rows;
+  std::iota(going, going + n_going, 0u);
+  std::fill_n(leaves, n_going, 0);
+  // No tree of as many nodes is shallower than this, in the mean over its leaves.
+  int n_steps = std::bit_width(nodes.size());
+  while (n_going > 0) {
+    std::fill_n(going + n_going, side_by_side, going[n_going - 1]);
+    std::int64_t n_left = 0;
+    for (std::int64_t first = 0; first < n_going; first += side_by_side) {
+      const T* row[side_by_side];
+      std::int32_t at[side_by_side];
+      for (std::int64_t k = 0; k < side_by_side; ++k) {
+        row[k] = rows.values + going[first + k] * rows.row_stride;
+        at[k] = leaves[going[first + k]];
+      }
+      for (int s = 0; s < n_steps; ++s)
+        for (std::int64_t k = 0; k < side_by_side; ++k) at[k] = step<way>(nodes[static_cast<std::size_t>(at[k])], row[k]);
+      const std::int64_t n_here = std::min(side_by_side, n_going - first);
+      for (std::int64_t k = 0; k < n_here; ++k) {
+        const std::uint32_t i = going[first + k];
+        leaves[i] = at[k];
+        going[n_left] = i;
+        n_left += nodes[static_cast<std::size_t>(at[k])].next != at[k];
       }
     }
-    std::copy_n(at, std::min(kSideBySide, end - first), leaves + (first - begin));
+    n_going = n_left;
+    n_steps = kStepsOfARound;
   }
+}
+
+/// Calls take(tree, leaves of the rows) for trees [first, last).
+template <Forest::Way way, class Node, class T, class Take>
+void Forest::walk_all(const std::vector<Node>& nodes, const DenseRows<T>& rows, std::int64_t first,
+                      std::int64_t last, const Take& take) const {
+  std::int32_t leaves[kMostRowsAtATime];
+  for (auto t = static_cast<std::size_t>(first); t < static_cast<std::size_t>(last); ++t) {
+    const auto root = static_cast<std::size_t>(begins_[t]), end = static_cast<std::size_t>(begins_[t + 1]);
+    const std::span<const Node> tree = std::span(nodes).subspan(root, end - root);
+    if (const auto n = static_cast<std::size_t>(rows.n_rows); kNodesOfARow * n > tree.size()) fetch(tree);
+    walk<way>(tree, rows, leaves);
+    take(t, leaves);
+  }
+}
+
+/// The same, in the way that is shortest for these rows.
+template <class T, class Take>
+void Forest::walk_trees(const DenseRows<T>& rows, std::int64_t first, std::int64_t last,
+                        const Take& take) const {
+  const auto bit_rows = [&](double missing) { return with_bits(rows, shape_, by_categories_, missing); };
+  if (sets_ == Sets::in_nodes) {
+    const std::vector<double> own = bit_rows(std::bit_cast<double>(std::uint64_t{kMissingBit}));
+    const DenseRows<double> bits{own.data(), rows.n_rows, rows.n_cols, rows.n_cols};
+    const auto& nodes = std::get<Nodes<double>>(nodes_);
+    if (has_missing(bits)) return walk_all<Way{Sets::in_nodes, true}>(nodes, bits, first, last, take);
+    return walk_all<Way{Sets::in_nodes, false}>(nodes, bits, first, last, take);
+  }
+  if (!words_.empty()) {
+    const std::vector<double> own = bit_rows(std::numeric_limits<double>::quiet_NaN());
+    const DenseRows<double> bits{own.data(), rows.n_rows, rows.n_cols, rows.n_cols};
+    const auto& nodes = std::get<Nodes<double>>(nodes_);
+    return walk_all<Way{Sets::in_words, true}>(nodes, bits, first, last, take);
+  }
+  std::visit(
+      [&](const auto& nodes) {
+        if (has_missing(rows)) walk_all<Way{Sets::none, true}>(nodes, rows, first, last, take);
+        else walk_all<Way{Sets::none, false}>(nodes, rows, first, last, take);
+      },
+      nodes_);
 }
 
 template <class T>
 void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
                   std::span<double> sums, int n_threads) const {
   const auto width = static_cast<std::size_t>(line_width());
-  const Cut tasks = tasks_of(rows.n_rows, n_threads);
+  const Cut tasks = tasks_of(rows, n_threads);
   const auto run = [&](std::int64_t task) {
     const std::int64_t first = tasks.begin(task), last = tasks.end(task);
-    std::int32_t leaves[kMostRowsAtATime];
-    std::visit(
-        [&](const auto& nodes) {
-          for (std::int64_t t = begin; t < end; ++t) {
-            const auto root = static_cast<std::size_t>(begins_[static_cast<std::size_t>(t)]);
-            walk(&nodes[root], rows, first, last, leaves);
-            for (std::int64_t i = first; i < last; ++i) {
-              double* sum = &sums[static_cast<std::size_t>(i) * width];
-              const std::int32_t answer = answers_[root + static_cast<std::size_t>(leaves[i - first])];
-              if (answer >= 0) {
-                sum[answer] += 1.0;
-                continue;
-              }
-              const double* line = &lines_[static_cast<std::size_t>(-1 - answer) * width];
-              for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
-            }
-          }
-        },
-        nodes_);
+    walk_trees(some_of(rows, first, last), begin, end, [&](std::size_t t, const std::int32_t* leaves) {
+      const std::int32_t* answers = &answers_[static_cast<std::size_t>(begins_[t])];
+      for (std::int64_t i = first; i < last; ++i) {
+        double* sum = &sums[static_cast<std::size_t>(i) * width];
+        const std::int32_t answer = answers[leaves[i - first]];
+        if (answer >= 0) {
+          sum[answer] += 1.0;
+          continue;
+        }
+        const double* line = &lines_[static_cast<std::size_t>(-1 - answer) * width];
+        for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
+      }
+    });
   };
   if (tasks.n_pieces == 1) return run(0);
   parallel_for(tasks.n_pieces, n_threads, run);
@@ -209,19 +336,13 @@ void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end
 
 template <class T>
 void Forest::leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, int n_threads) const {
-  const Cut tasks = tasks_of(rows.n_rows, n_threads);
+  const Cut tasks = tasks_of(rows, n_threads);
   parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
     const std::int64_t first = tasks.begin(task), last = tasks.end(task);
-    std::int32_t found[kMostRowsAtATime];
-    std::visit(
-        [&](const auto& nodes) {
-          for (std::int64_t t = 0; t < n_trees(); ++t) {
-            walk(nodes.data() + begins_[static_cast<std::size_t>(t)], rows, first, last, found);
-            for (std::int64_t i = first; i < last; ++i)
-              leaves[static_cast<std::size_t>(i * n_trees() + t)] = found[i - first];
-          }
-        },
-        nodes_);
+    walk_trees(some_of(rows, first, last), 0, n_trees(), [&](std::size_t t, const std::int32_t* found) {
+      for (std::int64_t i = first; i < last; ++i)
+        leaves[static_cast<std::size_t>(i * n_trees()) + t] = found[i - first];
+    });
   });
 }
 
@@ -253,6 +374,14 @@ static std::vector<double> as_counts(std::span<const double> shares,
   return counts;
 }
 
+/// Where the set of a node begins among `words`, to which it is added if it was in the node.
+std::uint64_t Forest::start_of_set(double threshold, std::vector<std::uint64_t>& words) const {
+  const auto bits = std::bit_cast<std::uint64_t>(threshold);
+  if (sets_ == Sets::in_words) return bits;
+  words.push_back(bits & ~kMissingIsIn);
+  return words.size() - 1;
+}
+
 Forest::Parts Forest::parts() const {
   Parts parts;
   parts.begins = begins_;
@@ -266,18 +395,17 @@ Forest::Parts Forest::parts() const {
       [&](const auto& nodes) {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
           const auto& node = nodes[i];
-          using Bits = BitsOf<decltype(node.threshold)>;
           if (is_leaf_[i]) {
             parts.has_line.push_back(answers_[i] < 0);
             if (answers_[i] >= 0) parts.asks.push_back(static_cast<std::uint32_t>(answers_[i]));
             continue;
           }
           parts.asks.push_back(node.asks);
-          if (node.asks & kByCategories)
-            parts.word_start.push_back(
-                static_cast<std::uint32_t>(std::bit_cast<Bits>(node.threshold)));
-          else
+          if (!(node.asks & kByCategories)) {
             parts.threshold.push_back(static_cast<double>(node.threshold));
+            continue;
+          }
+          parts.word_start.push_back(static_cast<std::uint32_t>(start_of_set(node.threshold, parts.words)));
         }
       },
       nodes_);
@@ -291,6 +419,7 @@ struct PartsReader {
   const ForestShape& shape;
   const Forest::Parts& parts;
   std::size_t width;
+  bool sets_in_nodes;
   std::size_t ask = 0, number = 0, set = 0, leaf = 0, line = 0;
 
   std::uint32_t next_ask() {
@@ -310,7 +439,10 @@ struct PartsReader {
     require(set < parts.word_start.size() && n_words > 0 &&
                 parts.word_start[set] + n_words <= parts.words.size(),
             "a set of categories of a forest is not there");
-    return {std::bit_cast<T>(static_cast<BitsOf<T>>(parts.word_start[set++])), asks, next};
+    const std::uint64_t start = parts.word_start[set++];
+    const double threshold = sets_in_nodes ? set_in_node(parts.words[start], asks & kMissingLeft)
+                                           : std::bit_cast<double>(start);
+    return {static_cast<T>(threshold), asks, next};
   }
 
   std::int32_t answer() {
@@ -335,14 +467,15 @@ struct PartsReader {
 
 Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& parts) {
   Forest forest(std::move(shape), single_precision);
-  PartsReader reader{forest.shape_, parts, static_cast<std::size_t>(forest.line_width())};
+  PartsReader reader{forest.shape_, parts, static_cast<std::size_t>(forest.line_width()),
+                     forest.sets_ == Sets::in_nodes};
   require(!parts.begins.empty() && parts.begins.front() == 0 &&
               std::ranges::is_sorted(parts.begins) &&
               parts.begins.back() == static_cast<std::int64_t>(parts.is_leaf.size()),
           "the parts of a forest do not belong together");
   forest.begins_ = parts.begins;
   forest.lines_ = parts.lines;
-  forest.words_ = parts.words;
+  if (forest.sets_ == Sets::in_words) forest.words_ = parts.words;
   forest.leaf_weight_ = parts.leaf_weight;
   forest.is_leaf_ = parts.is_leaf;
   const auto make = [&](auto& nodes) {
@@ -393,7 +526,6 @@ FlatTree Forest::tree(std::int64_t number) const {
     tree.value.resize((end - begin) * width);
     for (std::size_t i = begin; i < end; ++i) {
       const auto& node = nodes[i];
-      using Bits = BitsOf<decltype(node.threshold)>;
       const bool is_leaf = is_leaf_[i] != 0, by_categories = node.asks & kByCategories;
       tree.feature.push_back(is_leaf ? kUndefined : std::int64_t{node.asks & kFeatureBits});
       tree.threshold.push_back(is_leaf || by_categories ? static_cast<double>(kUndefined)
@@ -402,7 +534,7 @@ FlatTree Forest::tree(std::int64_t number) const {
       tree.right.push_back(is_leaf ? kNoChild : node.next + 1);
       tree.missing_left.push_back(!is_leaf && (node.asks & kMissingLeft));
       tree.category_start.push_back(
-          by_categories ? static_cast<std::int64_t>(std::bit_cast<Bits>(node.threshold)) : kNoChild);
+          by_categories ? static_cast<std::int64_t>(start_of_set(node.threshold, tree.category_words)) : kNoChild);
       if (!is_leaf) continue;
       tree.weight[i - begin] = leaf_weight_[leaf++];
       std::ranges::copy(values_of(answers_[i]), tree.value.begin() + static_cast<std::ptrdiff_t>((i - begin) * width));

@@ -15,10 +15,11 @@
 
 namespace hedgerow {
 
-/// T is the type of the numbers that were learnt from: thresholds need no more digits.
+/// T is the type of the numbers that were learnt from, as thresholds need no more digits; double where there
+/// are categories, of which a set fits into the node.
 template <class T>
 struct PackedNode {
-  T threshold;         ///< infinity in leaves; of a split by categories, bits: where its words begin
+  T threshold;         ///< infinity in leaves; of a split by categories, bits: the set, or where its words begin
   std::uint32_t asks;  ///< feature, and the flags below; of a leaf, kMissingLeft
   std::int32_t next;   ///< the left child, from the tree's first node; of a leaf, itself
 };
@@ -44,7 +45,7 @@ class Forest {
   std::int64_t n_trees() const { return static_cast<std::int64_t>(begins_.size()) - 1; }
   std::int64_t n_nodes() const { return begins_.back(); }
   std::int64_t n_bytes() const;
-  bool is_single() const { return std::holds_alternative<Nodes<float>>(nodes_); }
+  bool is_single() const { return is_single_; }
 
   /// Adds up the values of the leaves of each row in trees [begin, end), tree after tree.
   template <class T>
@@ -81,28 +82,43 @@ class Forest {
   template <class T>
   using Nodes = std::vector<PackedNode<T>>;
 
+  /// Where the sets of categories are that nodes ask for.
+  enum class Sets { none, in_nodes, in_words };
+
+  /// How rows walk down a tree: all that need not be asked at every node.
+  struct Way {
+    Sets sets;
+    bool has_missing;
+  };
+
+  double threshold_of(const FlatTree& tree, std::size_t node, std::uint64_t first_word) const;
+  std::uint64_t start_of_set(double threshold, std::vector<std::uint64_t>& words) const;
   template <class T>
   void add_nodes(const FlatTree& tree, Nodes<T>& nodes);
-  template <bool has_categories, class Node, class T>
+  template <Way way, class Node, class T>
   std::int32_t step(const Node& node, const T* row) const;
-  template <class Node, class T>
-  void walk(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
-            std::int32_t* leaves) const;
-  template <bool has_categories, class Node, class T>
-  void walk_by(const Node* nodes, const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
-               std::int32_t* leaves) const;
+  template <Way way, class Node, class T>
+  void walk(std::span<const Node> nodes, const DenseRows<T>& rows, std::int32_t* leaves) const;
+  template <Way way, class Node, class T, class Take>
+  void walk_all(const std::vector<Node>& nodes, const DenseRows<T>& rows, std::int64_t first,
+                std::int64_t last, const Take& take) const;
+  template <class T, class Take>
+  void walk_trees(const DenseRows<T>& rows, std::int64_t first, std::int64_t last,
+                  const Take& take) const;
   std::int64_t line_width() const { return shape_.n_outputs * shape_.width; }
   std::vector<double> values_of(std::int32_t answer) const;
   std::vector<double> weight_of_lines() const;
 
   ForestShape shape_;
-  std::vector<float> n_categories_;  ///< as in shape_, to be compared with the values of rows
+  bool is_single_;                             ///< whether thresholds have the digits of a float
+  Sets sets_ = Sets::none;
+  std::vector<std::uint32_t> by_categories_;   ///< the features of categories
   std::variant<Nodes<float>, Nodes<double>> nodes_;
   std::vector<std::int32_t> answers_;  ///< of each leaf: its class, or -1 - its line
   std::vector<std::uint8_t> is_leaf_;
   std::vector<std::int64_t> begins_{0};
   std::vector<double> lines_;
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> words_;  ///< of sets that are not in the nodes
   std::vector<double> leaf_weight_;  ///< in the order of the leaves among the nodes
 };
 
