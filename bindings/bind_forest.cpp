@@ -208,8 +208,6 @@ nb::tuple tree_of(const Forest& self, std::int64_t number) {
       cast_as<std::uint64_t>(tree.category_words));
 }
 
-// ----------------------------------------------------------------------------------- out of the bag
-
 // ------------------------------------------------------------------------------------- out of bag
 
 using Flags = Vector<const bool>;
