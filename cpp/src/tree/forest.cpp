@@ -59,19 +59,6 @@ double set_in_node(std::uint64_t categories, bool missing_left) {
   return std::bit_cast<double>(missing_left ? categories | kMissingIsIn : categories);
 }
 
-/// The nodes of a tree level by level, siblings side by side.
-std::vector<std::int64_t> by_levels(const FlatTree& tree) {
-  std::vector<std::int64_t> order{0};
-  order.reserve(tree.feature.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto node = static_cast<std::size_t>(order[i]);
-    if (tree.left[node] == kNoChild) continue;
-    order.push_back(tree.left[node]);
-    order.push_back(tree.right[node]);
-  }
-  return order;
-}
-
 }  // namespace
 
 Forest::Forest(ForestShape shape, bool single_precision)
@@ -111,31 +98,37 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
   const std::uint64_t first_word = words_.size();
   if (sets_ == Sets::in_words)
     words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
-  std::int32_t next = 1, place = -1;
-  for (const std::int64_t each : by_levels(tree)) {
-    const auto i = static_cast<std::size_t>(each);
-    ++place;
-    is_leaf_.push_back(tree.left[i] == kNoChild);
-    if (tree.left[i] != kNoChild) {
+  const std::size_t n = tree.feature.size(), first = nodes.size();
+  const std::vector<std::int32_t> sure = shape_.has_classes && shape_.n_outputs == 1
+                                             ? sure_classes(tree)
+                                             : std::vector<std::int32_t>(n, kNotSure);
+  nodes.resize(first + n);
+  answers_.resize(first + n);
+  is_leaf_.resize(first + n);
+  std::vector<std::int64_t> by_levels(n);  // the nodes level by level, siblings side by side
+  std::size_t next = 1;
+  for (std::size_t place = 0; place < n; ++place) {
+    const auto i = static_cast<std::size_t>(by_levels[place]);
+    const bool is_leaf = tree.left[i] == kNoChild;
+    is_leaf_[first + place] = is_leaf;
+    if (!is_leaf) {
       const bool by_categories = tree.category_start[i] != kNoChild;
       const std::uint32_t flags =
           (tree.missing_left[i] ? kMissingLeft : 0) | (by_categories ? kByCategories : 0);
-      nodes.push_back({static_cast<T>(threshold_of(tree, i, first_word)),
-                       static_cast<std::uint32_t>(tree.feature[i]) | flags, next});
-      answers_.push_back(0);
-      next += 2;
+      nodes[first + place] = {static_cast<T>(threshold_of(tree, i, first_word)),
+                              static_cast<std::uint32_t>(tree.feature[i]) | flags,
+                              static_cast<std::int32_t>(next)};
+      by_levels[next++] = tree.left[i];
+      by_levels[next++] = tree.right[i];
       continue;
     }
-    nodes.push_back(leaf_at<T>(place));
+    nodes[first + place] = leaf_at<T>(static_cast<std::int32_t>(place));
     leaf_weight_.push_back(tree.weight[i]);
-    const std::span<const double> values(&tree.value[i * width], width);
-    const auto sure = std::ranges::find(values, 1.0);
-    if (shape_.has_classes && shape_.n_outputs == 1 && sure != values.end()) {
-      answers_.push_back(static_cast<std::int32_t>(sure - values.begin()));
-    } else {
-      answers_.push_back(-1 - static_cast<std::int32_t>(lines_.size() / width));
-      lines_.insert(lines_.end(), values.begin(), values.end());
-    }
+    std::int32_t& answer = answers_[first + place];
+    answer = sure[i];
+    if (answer != kNotSure) continue;
+    answer = -1 - static_cast<std::int32_t>(lines_.size() / width);
+    lines_.insert(lines_.end(), &tree.value[i * width], &tree.value[i * width] + width);
   }
 }
 

@@ -11,21 +11,19 @@ std::int32_t largest(std::span<const double> values) {
   return static_cast<std::int32_t>(std::ranges::max_element(values) - values.begin());
 }
 
-/// What a leaf says of an output: its class, and whether it holds no other.
-struct Answer {
-  std::int32_t of_class;
-  bool is_sure;
-};
+/// How many rows before it is its turn the memory of a row is asked for.
+constexpr std::size_t kAhead = 16;
 
-std::vector<Answer> answers_of(const FlatTree& tree, std::size_t n_outputs, std::size_t width) {
-  std::vector<Answer> answers(tree.feature.size() * n_outputs);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (tree.left[i / n_outputs] != kNoChild) continue;
-    const std::span<const double> shares(&tree.value[i * width], width);
-    const std::int32_t k = largest(shares);
-    answers[i] = {k, shares[static_cast<std::size_t>(k)] == 1.0};
+/// The rows that a sample lacks.
+std::vector<std::uint32_t> rows_out(std::span<const std::uint32_t> counts) {
+  std::vector<std::uint32_t> rows(counts.size());
+  std::size_t n = 0;
+  for (std::uint32_t row = 0; row < counts.size(); ++row) {
+    rows[n] = row;
+    n += counts[row] == 0;
   }
-  return answers;
+  rows.resize(n);
+  return rows;
 }
 
 }  // namespace
@@ -41,29 +39,39 @@ double OutOfBag::add(const FlatTree& tree, std::span<const std::uint32_t> counts
   return error();
 }
 
+/// Asks for what a tree is going to add to.
+void OutOfBag::fetch_sums(std::size_t row, const FlatTree& tree, std::span<const std::int32_t> sure) const {
+  const std::size_t leaf = static_cast<std::size_t>(tree.leaf_of_row[row]) * targets_.n_outputs;
+  const auto first = static_cast<std::size_t>(std::max(0, sure[leaf]));
+  __builtin_prefetch(&sums_[row * targets_.n_outputs * targets_.width + first]);
+}
+
 void OutOfBag::add_classes(const FlatTree& tree, std::span<const std::uint32_t> counts) {
   const std::size_t n_outputs = targets_.n_outputs, width = targets_.width;
-  const std::vector<Answer> answers = answers_of(tree, n_outputs, width);
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    if (counts[row] > 0) continue;
+  const std::vector<std::int32_t> sure = sure_classes(tree);
+  const std::vector<std::uint32_t> rows = rows_out(counts);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + kAhead < rows.size()) fetch_sums(rows[i + kAhead], tree, sure);
+    const std::size_t row = rows[i];
     ++n_trees_[row];
     const auto leaf = static_cast<std::size_t>(tree.leaf_of_row[row]);
     bool tree_is_wrong = false;
     for (std::size_t o = 0; o < n_outputs; ++o) {
-      const Answer answer = answers[leaf * n_outputs + o];
       const std::size_t place = row * n_outputs + o;
+      std::int32_t answer = sure[leaf * n_outputs + o];
       const std::span<double> sums(&sums_[place * width], width);
-      tree_is_wrong |= answer.of_class != targets_.classes[place];
       std::int32_t& best = answers_[place];
-      if (answer.is_sure) {  // the others stay as they are
-        const double sum = sums[static_cast<std::size_t>(answer.of_class)] += 1.0;
+      if (answer != kNotSure) {  // the others stay as they are
+        const double sum = sums[static_cast<std::size_t>(answer)] += 1.0;
         const double most = sums[static_cast<std::size_t>(best)];
-        if (sum > most || (sum == most && answer.of_class < best)) best = answer.of_class;
+        if (sum > most || (sum == most && answer < best)) best = answer;
       } else {
-        const double* shares = &tree.value[(leaf * n_outputs + o) * width];
+        const std::span<const double> shares(&tree.value[(leaf * n_outputs + o) * width], width);
         for (std::size_t k = 0; k < width; ++k) sums[k] += shares[k];
         best = largest(sums);
+        answer = largest(shares);
       }
+      tree_is_wrong |= answer != targets_.classes[place];
     }
     tree_losses_[row] += tree_is_wrong;
     losses_[row] = is_wrong(row);
@@ -72,8 +80,7 @@ void OutOfBag::add_classes(const FlatTree& tree, std::span<const std::uint32_t> 
 
 void OutOfBag::add_numbers(const FlatTree& tree, std::span<const std::uint32_t> counts) {
   const std::size_t n_outputs = targets_.n_outputs;
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    if (counts[row] > 0) continue;
+  for (const std::size_t row : rows_out(counts)) {
     ++n_trees_[row];
     const double* value = &tree.value[static_cast<std::size_t>(tree.leaf_of_row[row]) * n_outputs];
     double loss = 0;

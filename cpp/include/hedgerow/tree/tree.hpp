@@ -34,4 +34,10 @@ struct FlatTree {
 /// The tree with the marked nodes as leaves and nothing below them; nodes keep their order.
 FlatTree pruned(const FlatTree& tree, std::span<const std::uint8_t> becomes_leaf);
 
+constexpr std::int32_t kNotSure = -1;
+
+/// For every node and output the class that all of a leaf's rows have; kNotSure if there is none, and for
+/// inner nodes.
+std::vector<std::int32_t> sure_classes(const FlatTree& tree);
+
 }  // namespace hedgerow

@@ -1,0 +1,34 @@
+#include "hedgerow/tree/tree.hpp"
+
+namespace hedgerow {
+namespace {
+
+/// If one share is 1 and the others are nothing, then their mean class is that one: quicker found than by
+/// looking at one share after the other, and only then is it looked at.
+std::int32_t sure_class(std::span<const double> shares) {
+  constexpr std::size_t n_sums = 4;  // so that no sum waits for the one before
+  double sums[n_sums] = {}, first = 0;
+  std::size_t k = 0;
+  for (; k + n_sums <= shares.size(); k += n_sums, first += n_sums)
+    for (std::size_t j = 0; j < n_sums; ++j) sums[j] += (first + static_cast<double>(j)) * shares[k + j];
+  for (; k < shares.size(); ++k) sums[0] += static_cast<double>(k) * shares[k];
+  const double mean = (sums[0] + sums[1]) + (sums[2] + sums[3]) + 0.5;
+  if (!(mean >= 0 && mean < static_cast<double>(shares.size()))) return kNotSure;
+  const auto likely = static_cast<std::size_t>(mean);
+  return shares[likely] == 1.0 ? static_cast<std::int32_t>(likely) : kNotSure;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> sure_classes(const FlatTree& tree) {
+  const auto n_outputs = static_cast<std::size_t>(tree.n_outputs);
+  const std::size_t width = static_cast<std::size_t>(tree.value_width) / n_outputs;
+  std::vector<std::int32_t> sure(tree.feature.size() * n_outputs, kNotSure);
+  for (std::size_t i = 0; i < sure.size(); ++i) {
+    if (tree.left[i / n_outputs] != kNoChild) continue;
+    sure[i] = sure_class({&tree.value[i * width], width});
+  }
+  return sure;
+}
+
+}  // namespace hedgerow
