@@ -135,6 +135,7 @@ class ClassTally {
 
     /// Returns how many rows there were.
     std::uint64_t move_bin(const Bin* bin) {
+      if constexpr (kIsCounted && criterion == ClassCriterion::gini) return move_counts(bin);
       std::uint64_t n_rows = 0;
       for (std::size_t k = 0; k < n_classes_; ++k) {
         if (bin[k] == 0) continue;
@@ -178,6 +179,24 @@ class ClassTally {
     }
 
    private:
+    /// All classes at once, whether they are there or not: no branch, and squares anew.
+    std::uint64_t move_counts(const Bin* bin) {
+      const std::uint32_t n_rows = std::accumulate(bin, bin + n_classes_, std::uint32_t{0});
+      if (n_rows == 0) return 0;
+      std::uint64_t left_sum = 0, right_sum = 0;
+      for (std::size_t k = 0; k < n_classes_; ++k) {
+        const auto left = static_cast<std::uint32_t>(left_[k]) + bin[k];
+        const auto right = static_cast<std::uint32_t>(total_[k]) - left;
+        left_[k] = static_cast<W>(left);
+        left_sum += std::uint64_t{left} * left;
+        right_sum += std::uint64_t{right} * right;
+      }
+      left_sum_ = static_cast<Sum>(left_sum);
+      right_sum_ = static_cast<Sum>(right_sum);
+      left_weight_ += static_cast<W>(n_rows);
+      return n_rows;
+    }
+
     void move(std::size_t k, W w) {
       const W l = left_[k], r = total_[k] - l;
       if constexpr (criterion == ClassCriterion::gini) {

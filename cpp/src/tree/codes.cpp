@@ -7,6 +7,10 @@
 #include <limits>
 #include <utility>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "hedgerow/parallel.hpp"
 #include "hedgerow/stop.hpp"
 
@@ -16,6 +20,9 @@ namespace {
 /// Bytes of numbers that a thread copies out of rows at a time.
 constexpr std::int64_t kCopiedAtATime = std::int64_t{1} << 25;
 constexpr std::int64_t kMostColumnsAtATime = 16;
+
+/// Rows from which on the memory of encoding is worth giving back.
+constexpr std::int64_t kManyRows = std::int64_t{1} << 18;
 
 template <class T>
 using KeyOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -294,6 +301,14 @@ void lay_out_by_rows(CodeTable& table, int n_threads) {
   });
 }
 
+/// Returns to the system what was freed: malloc keeps it for the threads that have encoded, and those that
+/// grow trees are others.
+void give_back_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 std::int64_t CodeTable::n_bytes() const {
@@ -315,6 +330,7 @@ CodeTable encode(const Matrix& matrix, int n_threads) {
       },
       matrix);
   lay_out_by_rows(table, n_threads);
+  if (table.n_rows >= kManyRows) give_back_memory();
   return table;
 }
 
@@ -336,6 +352,7 @@ CodeTable encode(std::span<const RawColumn> columns, std::span<const std::int64_
                         table.columns[j]);
   });
   lay_out_by_rows(table, n_threads);
+  if (table.n_rows >= kManyRows) give_back_memory();
   return table;
 }
 

@@ -260,7 +260,7 @@ class Growing final : public TreeRoom {
     std::size_t n_constant = 0;
     for (std::size_t k = 0; k < n_features; ++k) {
       if (n_tried >= settings_.max_features && best.is_found()) break;
-      if (settings_.in_any_order && best.is_found() && splitter_.is_perfect()) break;
+      if (settings_.in_any_order && best.is_found() && splitter_.cuts().is_perfect()) break;
       if (should_stop(n_items)) break;
       if (draws) std::swap(drawn_[k], drawn_[k + random_.below(n_features - k)]);
       const std::uint32_t feature = drawn_[k];
@@ -362,7 +362,7 @@ class Growing final : public TreeRoom {
       for (std::size_t k = varying.begin; k < varying.end; ++k)
         lists_.part(features_[k], open.begin, open.end);
     bound_children(split, left.bounds, right.bounds);
-    return {node, std::move(split), left, right, improvement, splitter_.n_candidates()};
+    return {node, std::move(split), left, right, improvement, splitter_.cuts().n_candidates()};
   }
 
   /// Numbers that the bag lacks may lie between the highest on the left and the threshold.

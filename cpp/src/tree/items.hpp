@@ -1,12 +1,19 @@
 // What a grower moves about: a row with its target and weight, as small as the problem allows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace hedgerow::tree {
 
 /// For tallies that must see the rows one by one.
 struct NoBin {};
+
+template <class Bin>
+bool has_rows(std::span<const Bin> bin) {
+  return std::ranges::any_of(bin, [](Bin entry) { return entry != 0; });
+}
 
 /// A row of one of up to 2^16 classes, whose weight is how often it is there.
 struct ClassItem {
