@@ -128,6 +128,9 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "RandomForestRegressor": lambda: on_points(
         hedgerow.RandomForestRegressor(3, random_state=0, max_depth=2), VALUES
     ),
+    "RandomForestRegressor-targets": lambda: on_points(
+        hedgerow.RandomForestRegressor(3, random_state=0, max_depth=2, keep_targets=True), VALUES
+    ),
     "ExtraTreesClassifier": lambda: on_points(
         hedgerow.ExtraTreesClassifier(3, random_state=0), TWO
     ),
@@ -152,6 +155,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
 def answers(model: Any, inputs: Any) -> dict[str, Any]:
     """Return what the model says of the inputs, by method."""
     methods = [name for name in METHODS if hasattr(model, name)]
+    methods += ["predict_quantiles"] if hasattr(model, "leaf_targets_") else []
     return {name: getattr(model, name)(inputs).tolist() for name in methods}
 
 

@@ -31,7 +31,8 @@ template <class T>
 Cut tasks_of(const DenseRows<T>& rows, int n_threads) {
   const std::int64_t row_bytes = static_cast<std::int64_t>(sizeof(T)) * rows.n_cols;
   const std::int64_t most_at_a_time =
-      std::clamp(kBytesAtATime / std::max<std::int64_t>(1, row_bytes), kFewestRowsAtATime, kMostRowsAtATime);
+      std::clamp(kBytesAtATime / std::max<std::int64_t>(1, row_bytes), kFewestRowsAtATime,
+                 kMostRowsAtATime);
   const std::int64_t wanted = n_threads == 1 ? 1 : 2 * n_threads;
   const std::int64_t most = std::max<std::int64_t>(1, rows.n_rows / kFewestRowsAtATime);
   const std::int64_t fewest = (rows.n_rows + most_at_a_time - 1) / most_at_a_time;
@@ -65,7 +66,8 @@ Forest::Forest(ForestShape shape, bool single_precision)
     : shape_(std::move(shape)), is_single_(single_precision) {
   for (std::uint32_t j = 0; j < shape_.n_categories.size(); ++j)
     if (shape_.n_categories[j] > 0) by_categories_.push_back(j);
-  const bool fit_nodes = std::ranges::all_of(shape_.n_categories, [](auto n) { return n <= kMissingBit; });
+  const bool fit_nodes =
+      std::ranges::all_of(shape_.n_categories, [](auto n) { return n <= kMissingBit; });
   if (!by_categories_.empty()) sets_ = fit_nodes ? Sets::in_nodes : Sets::in_words;
   if (!is_single_ || sets_ != Sets::none) nodes_ = Nodes<double>();
 }
@@ -73,8 +75,9 @@ Forest::Forest(ForestShape shape, bool single_precision)
 std::int64_t Forest::n_bytes() const {
   const std::size_t nodes = std::visit(
       [](const auto& all) { return all.size() * sizeof(all[0]); }, nodes_);
-  return static_cast<std::int64_t>(nodes + 5 * answers_.size() + 8 * (lines_.size() + words_.size() + begins_.size() +
-                                                leaf_weight_.size()));
+  const std::size_t numbers =
+      lines_.size() + words_.size() + begins_.size() + leaf_weight_.size();
+  return static_cast<std::int64_t>(nodes + 5 * answers_.size() + 8 * numbers);
 }
 
 /// A leaf as the last node of the last tree; `place` is its own from the tree's first node.
@@ -84,7 +87,8 @@ PackedNode<T> leaf_at(std::int32_t place) {
 }
 
 /// `first_word`: where the tree's words begin among those of the forest.
-double Forest::threshold_of(const FlatTree& tree, std::size_t node, std::uint64_t first_word) const {
+double Forest::threshold_of(const FlatTree& tree, std::size_t node,
+                            std::uint64_t first_word) const {
   const double threshold = tree.threshold[node];
   if (tree.category_start[node] == kNoChild) return is_single_ ? narrowed(threshold) : threshold;
   const auto start = static_cast<std::uint64_t>(tree.category_start[node]);
@@ -208,7 +212,7 @@ std::int32_t Forest::step(const Node& node, const T* row) const {
 namespace {
 
 /// A tree with more nodes for each row than this is not worth fetching whole.
-constexpr std::size_t kNodesOfARow = 32;
+constexpr std::int64_t kNodesOfARow = 32;
 
 /// Asks for all nodes before rows leap from one to another: memory is fast in turn.
 template <class Node>
@@ -221,7 +225,8 @@ void fetch(std::span<const Node> nodes) {
 /// The leaves of rows in a tree. Rows go some steps side by side, and then those that have not arrived go
 /// on: paths differ in length, and no row is to wait for the longest of its neighbours'.
 template <Forest::Way way, class Node, class T>
-void Forest::walk(std::span<const Node> nodes, const DenseRows<T>& rows, std::int32_t* leaves) const {
+void Forest::walk(std::span<const Node> nodes, const DenseRows<T>& rows,
+                  std::int32_t* leaves) const {
   if (rows.n_rows == 1) {
     std::int32_t at = 0;
     for (std::int32_t next = step<way>(nodes[0], rows.values); next != at;
@@ -235,7 +240,7 @@ void Forest::walk(std::span<const Node> nodes, const DenseRows<T>& rows, std::in
   std::int64_t n_going = rows.n_rows;
   std::iota(going, going + n_going, 0u);
   std::fill_n(leaves, n_going, 0);
-  // No tree of as many nodes is shallower than this, in the mean over its leaves.
+  // About what a row needs in a tree of so many nodes that is as shallow as can be.
   int n_steps = std::bit_width(nodes.size());
   while (n_going > 0) {
     std::fill_n(going + n_going, side_by_side, going[n_going - 1]);
@@ -248,7 +253,8 @@ void Forest::walk(std::span<const Node> nodes, const DenseRows<T>& rows, std::in
         at[k] = leaves[going[first + k]];
       }
       for (int s = 0; s < n_steps; ++s)
-        for (std::int64_t k = 0; k < side_by_side; ++k) at[k] = step<way>(nodes[static_cast<std::size_t>(at[k])], row[k]);
+        for (std::int64_t k = 0; k < side_by_side; ++k)
+          at[k] = step<way>(nodes[static_cast<std::size_t>(at[k])], row[k]);
       const std::int64_t n_here = std::min(side_by_side, n_going - first);
       for (std::int64_t k = 0; k < n_here; ++k) {
         const std::uint32_t i = going[first + k];
@@ -268,9 +274,8 @@ void Forest::walk_all(const std::vector<Node>& nodes, const DenseRows<T>& rows, 
                       std::int64_t last, const Take& take) const {
   std::int32_t leaves[kMostRowsAtATime];
   for (auto t = static_cast<std::size_t>(first); t < static_cast<std::size_t>(last); ++t) {
-    const auto root = static_cast<std::size_t>(begins_[t]), end = static_cast<std::size_t>(begins_[t + 1]);
-    const std::span<const Node> tree = std::span(nodes).subspan(root, end - root);
-    if (const auto n = static_cast<std::size_t>(rows.n_rows); kNodesOfARow * n > tree.size()) fetch(tree);
+    const std::span<const Node> tree(nodes.begin() + begins_[t], nodes.begin() + begins_[t + 1]);
+    if (kNodesOfARow * rows.n_rows > std::ssize(tree)) fetch(tree);
     walk<way>(tree, rows, leaves);
     take(t, leaves);
   }
@@ -280,26 +285,24 @@ void Forest::walk_all(const std::vector<Node>& nodes, const DenseRows<T>& rows, 
 template <class T, class Take>
 void Forest::walk_trees(const DenseRows<T>& rows, std::int64_t first, std::int64_t last,
                         const Take& take) const {
-  const auto bit_rows = [&](double missing) { return with_bits(rows, shape_, by_categories_, missing); };
-  if (sets_ == Sets::in_nodes) {
-    const std::vector<double> own = bit_rows(std::bit_cast<double>(std::uint64_t{kMissingBit}));
-    const DenseRows<double> bits{own.data(), rows.n_rows, rows.n_cols, rows.n_cols};
-    const auto& nodes = std::get<Nodes<double>>(nodes_);
-    if (has_missing(bits)) return walk_all<Way{Sets::in_nodes, true}>(nodes, bits, first, last, take);
-    return walk_all<Way{Sets::in_nodes, false}>(nodes, bits, first, last, take);
-  }
-  if (!words_.empty()) {
-    const std::vector<double> own = bit_rows(std::numeric_limits<double>::quiet_NaN());
-    const DenseRows<double> bits{own.data(), rows.n_rows, rows.n_cols, rows.n_cols};
-    const auto& nodes = std::get<Nodes<double>>(nodes_);
-    return walk_all<Way{Sets::in_words, true}>(nodes, bits, first, last, take);
-  }
-  std::visit(
-      [&](const auto& nodes) {
-        if (has_missing(rows)) walk_all<Way{Sets::none, true}>(nodes, rows, first, last, take);
-        else walk_all<Way{Sets::none, false}>(nodes, rows, first, last, take);
-      },
-      nodes_);
+  if (sets_ == Sets::none || (sets_ == Sets::in_words && words_.empty()))
+    return std::visit(
+        [&](const auto& nodes) {
+          if (has_missing(rows)) walk_all<Way{Sets::none, true}>(nodes, rows, first, last, take);
+          else walk_all<Way{Sets::none, false}>(nodes, rows, first, last, take);
+        },
+        nodes_);
+  const double missing = sets_ == Sets::in_nodes ? std::bit_cast<double>(std::uint64_t{kMissingBit})
+                                                 : std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> own = with_bits(rows, shape_, by_categories_, missing);
+  const DenseRows<double> bits{own.data(), rows.n_rows, rows.n_cols, rows.n_cols};
+  const auto& nodes = std::get<Nodes<double>>(nodes_);
+  if (sets_ == Sets::in_words)
+    walk_all<Way{Sets::in_words, true}>(nodes, bits, first, last, take);
+  else if (has_missing(bits))
+    walk_all<Way{Sets::in_nodes, true}>(nodes, bits, first, last, take);
+  else
+    walk_all<Way{Sets::in_nodes, false}>(nodes, bits, first, last, take);
 }
 
 template <class T>
@@ -309,7 +312,7 @@ void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end
   const Cut tasks = tasks_of(rows, n_threads);
   const auto run = [&](std::int64_t task) {
     const std::int64_t first = tasks.begin(task), last = tasks.end(task);
-    walk_trees(some_of(rows, first, last), begin, end, [&](std::size_t t, const std::int32_t* leaves) {
+    const auto take = [&](std::size_t t, const std::int32_t* leaves) {
       const std::int32_t* answers = &answers_[static_cast<std::size_t>(begins_[t])];
       for (std::int64_t i = first; i < last; ++i) {
         double* sum = &sums[static_cast<std::size_t>(i) * width];
@@ -321,7 +324,8 @@ void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end
         const double* line = &lines_[static_cast<std::size_t>(-1 - answer) * width];
         for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
       }
-    });
+    };
+    walk_trees(some_of(rows, first, last), begin, end, take);
   };
   if (tasks.n_pieces == 1) return run(0);
   parallel_for(tasks.n_pieces, n_threads, run);
@@ -332,10 +336,11 @@ void Forest::leaves(const DenseRows<T>& rows, std::span<std::int32_t> leaves, in
   const Cut tasks = tasks_of(rows, n_threads);
   parallel_for(tasks.n_pieces, n_threads, [&](std::int64_t task) {
     const std::int64_t first = tasks.begin(task), last = tasks.end(task);
-    walk_trees(some_of(rows, first, last), 0, n_trees(), [&](std::size_t t, const std::int32_t* found) {
+    const auto take = [&](std::size_t t, const std::int32_t* found) {
       for (std::int64_t i = first; i < last; ++i)
         leaves[static_cast<std::size_t>(i * n_trees()) + t] = found[i - first];
-    });
+    };
+    walk_trees(some_of(rows, first, last), 0, n_trees(), take);
   });
 }
 
@@ -398,7 +403,8 @@ Forest::Parts Forest::parts() const {
             parts.threshold.push_back(static_cast<double>(node.threshold));
             continue;
           }
-          parts.word_start.push_back(static_cast<std::uint32_t>(start_of_set(node.threshold, parts.words)));
+          const std::uint64_t start = start_of_set(node.threshold, parts.words);
+          parts.word_start.push_back(static_cast<std::uint32_t>(start));
         }
       },
       nodes_);
@@ -527,10 +533,12 @@ FlatTree Forest::tree(std::int64_t number) const {
       tree.right.push_back(is_leaf ? kNoChild : node.next + 1);
       tree.missing_left.push_back(!is_leaf && (node.asks & kMissingLeft));
       tree.category_start.push_back(
-          by_categories ? static_cast<std::int64_t>(start_of_set(node.threshold, tree.category_words)) : kNoChild);
+          by_categories
+              ? static_cast<std::int64_t>(start_of_set(node.threshold, tree.category_words))
+              : kNoChild);
       if (!is_leaf) continue;
       tree.weight[i - begin] = leaf_weight_[leaf++];
-      std::ranges::copy(values_of(answers_[i]), tree.value.begin() + static_cast<std::ptrdiff_t>((i - begin) * width));
+      std::ranges::copy(values_of(answers_[i]), &tree.value[(i - begin) * width]);
     }
   };
   std::visit(unpack, nodes_);

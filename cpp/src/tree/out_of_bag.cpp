@@ -40,7 +40,8 @@ double OutOfBag::add(const FlatTree& tree, std::span<const std::uint32_t> counts
 }
 
 /// Asks for what a tree is going to add to.
-void OutOfBag::fetch_sums(std::size_t row, const FlatTree& tree, std::span<const std::int32_t> sure) const {
+void OutOfBag::fetch_sums(std::size_t row, const FlatTree& tree,
+                          std::span<const std::int32_t> sure) const {
   const std::size_t leaf = static_cast<std::size_t>(tree.leaf_of_row[row]) * targets_.n_outputs;
   const auto first = static_cast<std::size_t>(std::max(0, sure[leaf]));
   __builtin_prefetch(&sums_[row * targets_.n_outputs * targets_.width + first]);

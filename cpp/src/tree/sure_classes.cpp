@@ -10,7 +10,8 @@ std::int32_t sure_class(std::span<const double> shares) {
   double sums[n_sums] = {}, first = 0;
   std::size_t k = 0;
   for (; k + n_sums <= shares.size(); k += n_sums, first += n_sums)
-    for (std::size_t j = 0; j < n_sums; ++j) sums[j] += (first + static_cast<double>(j)) * shares[k + j];
+    for (std::size_t j = 0; j < n_sums; ++j)
+      sums[j] += (first + static_cast<double>(j)) * shares[k + j];
   for (; k < shares.size(); ++k) sums[0] += static_cast<double>(k) * shares[k];
   const double mean = (sums[0] + sums[1]) + (sums[2] + sums[3]) + 0.5;
   if (!(mean >= 0 && mean < static_cast<double>(shares.size()))) return kNotSure;
