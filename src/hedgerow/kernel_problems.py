@@ -126,6 +126,7 @@ class BoxProgram:
         """
         beta = np.clip(np.nan_to_num(beta, posinf=0.0, neginf=0.0), self.lower, self.upper)
         width = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 0.0)
+        width = np.minimum(width, np.max(np.abs(beta), initial=0.0))  # a box may be far too large
         beta = np.where(beta >= self.upper - AT_BOUND * width, self.upper, beta)
         beta = np.where(beta <= self.lower + AT_BOUND * width, self.lower, beta)
         for g, wanted in enumerate(self.sums):

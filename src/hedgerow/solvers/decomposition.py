@@ -11,6 +11,10 @@ again in float64 from the data; if these do not agree, the core goes on from the
 those of what still moves. Where that does not get there, the free variables are solved for exactly
 (`free_set.py`); if that does not help either, the status is "stalled".
 
+A problem of few points whose Gram matrix is singular, as with a polynomial kernel of few features, can take
+millions of pairs. After a number of steps that depends on the number of variables alone an interior point
+(`kernel_interior_point.py`) takes over, to which the rank makes no difference.
+
 Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta.
 Cost: kernel values of the support vectors with all points, some times over. Memory: the budget.
 Papers: those of box_qp.hpp; Osuna, Freund, Girosi, An improved training algorithm for support vector
@@ -30,7 +34,8 @@ from hedgerow._state import Json
 from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Status
 from hedgerow.solvers.free_set import free_set_steps
-from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
+from hedgerow.solvers.kernel_interior_point import bytes_of_interior_point, interior_point_steps
+from hedgerow.solvers.kernel_run import SMALL, KernelRun, KernelSettings, block_bytes, check_budget
 
 __all__ = ["SharedRows", "bytes_needed", "decompose"]
 
@@ -45,6 +50,8 @@ LOOSE = 0.05
 """Part of the first violation that is near enough while the active points still grow."""
 FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
+STEPS_PER_VARIABLE = 300
+"""Steps by pairs, for each variable, after which an interior point takes over a small problem."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
 
@@ -163,6 +170,16 @@ class _Run(KernelRun[KernelPoint]):
         beta = self.program.feasible(self.program.start if start is None else start)
         super().__init__(problem, settings, beta, shared.active)
         self.goal = np.inf
+        self.most_steps = self.limit
+        if self._is_small:
+            self.limit = min(self.limit, STEPS_PER_VARIABLE * len(beta))
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether an interior point could solve the problem."""
+        n_points = self.problem.gram.n_points
+        fits = bytes_of_interior_point(n_points) <= self.settings.cache_bytes
+        return n_points <= SMALL and fits and self.problem.is_convex
 
     def rest(self) -> Json:
         """Return the active points, which are so in the next problem too."""
@@ -177,11 +194,24 @@ class _Run(KernelRun[KernelPoint]):
         core = self._begin()
         while True:
             if not self._grow(core):
-                return "max_iter"
+                return "max_iter" if self.n_steps >= self.most_steps else self._from_inside()
             point = self.problem.point(self.beta)
             if not self.is_worth_refining(point.violation):
-                return self.finished(point)
+                status = self.finished(point)
+                return self._from_inside() if status == "stalled" and self._is_small else status
             core.set_beta(point.beta, point.products)
+
+    def _from_inside(self) -> Status:
+        """Solve a small problem by an interior point, and then for the free variables."""
+        best = self.problem.point(self.beta)
+        for point in interior_point_steps(self.problem, self.settings.n_threads):
+            self.monitor.check()
+            self.n_steps += 1
+            best = min(best, point, key=lambda one: one.violation)
+            self.beta = best.beta
+            self.history.append((self.n_steps, best.violation))
+            self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": best.violation})
+        return self.finished(best)
 
     def exact_steps(self, point: KernelPoint, tol: float) -> Iterator[KernelPoint]:
         """Solve for the free variables, from a point."""
