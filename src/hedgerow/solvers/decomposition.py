@@ -36,6 +36,7 @@ from hedgerow.problems import Status
 from hedgerow.solvers.free_set import free_set_steps
 from hedgerow.solvers.kernel_interior_point import bytes_of_interior_point, interior_point_steps
 from hedgerow.solvers.kernel_run import SMALL, KernelRun, KernelSettings, block_bytes, check_budget
+from hedgerow.solvers.kernel_system import IndefiniteError
 
 __all__ = ["SharedRows", "bytes_needed", "decompose"]
 
@@ -50,7 +51,7 @@ LOOSE = 0.05
 """Part of the first violation that is near enough while the active points still grow."""
 FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
-STEPS_PER_VARIABLE = 300
+STEPS_PER_VARIABLE = 100
 """Steps by pairs, for each variable, after which an interior point takes over a small problem."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
@@ -193,25 +194,33 @@ class _Run(KernelRun[KernelPoint]):
         """Run until exact scores meet the tolerance, or no more can be done."""
         core = self._begin()
         while True:
-            if not self._grow(core):
-                return "max_iter" if self.n_steps >= self.most_steps else self._from_inside()
+            is_limit = not self._grow(core)
+            if is_limit and self.n_steps >= self.most_steps:
+                return "max_iter"
             point = self.problem.point(self.beta)
-            if not self.is_worth_refining(point.violation):
-                status = self.finished(point)
-                return self._from_inside() if status == "stalled" and self._is_small else status
+            if is_limit or not self.is_worth_refining(point.violation):
+                status = None if is_limit else self.finished(point)
+                if status in (None, "stalled") and self._is_small:
+                    status = self._from_inside(point) or status
+                if status is not None:
+                    return status
+                self.limit = self.most_steps
             core.set_beta(point.beta, point.products)
 
-    def _from_inside(self) -> Status:
-        """Solve a small problem by an interior point, and then for the free variables."""
-        best = self.problem.point(self.beta)
-        for point in interior_point_steps(self.problem, self.settings.n_threads):
-            self.monitor.check()
-            self.n_steps += 1
-            best = min(best, point, key=lambda one: one.violation)
-            self.beta = best.beta
-            self.history.append((self.n_steps, best.violation))
-            self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": best.violation})
-        return self.finished(best)
+    def _from_inside(self, best: KernelPoint) -> Status | None:
+        """Solve a small problem by an interior point; None if its kernel values turn out to be indefinite."""
+        tol, n_threads = self._least(best), self.settings.n_threads
+        try:
+            for point in interior_point_steps(self.problem, tol, n_threads):
+                best = min(best, point, key=lambda one: one.violation)
+                self.beta, self.n_steps = best.beta, self.n_steps + 1
+                self.history.append((self.n_steps, best.violation))
+                figures = {"violation": best.violation}
+                self.monitor.report(self.n_steps, self.settings.max_iter, figures)
+                self.monitor.check()
+        except IndefiniteError:
+            return None
+        return "optimal" if best.violation <= self.settings.tol else "stalled"
 
     def exact_steps(self, point: KernelPoint, tol: float) -> Iterator[KernelPoint]:
         """Solve for the free variables, from a point."""

@@ -38,10 +38,18 @@ WANTED = 0.25
 
 
 def free_set_steps(
-    problem: KernelProblem, point: KernelPoint, tol: float, n_threads: int
+    problem: KernelProblem,
+    point: KernelPoint,
+    tol: float,
+    n_threads: int,
+    most_repeats: int = REGROUPINGS,
 ) -> Iterator[KernelPoint]:
-    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is."""
-    program, best = problem.program, point
+    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is.
+
+    A step with the same free variables as the one before corrects rounding alone. After `most_repeats` of
+    them in a row it ends.
+    """
+    program, best, n_repeats = problem.program, point, 0
     free = np.flatnonzero((point.beta > program.lower) & (point.beta < program.upper))
     for _ in range(REGROUPINGS):
         if best.violation <= tol or not 0 < len(free) <= MOST_FREE:
@@ -53,8 +61,11 @@ def free_set_steps(
         point = problem.point(beta)
         best = min(best, point, key=lambda one: one.violation)
         is_level = len(left) == len(free)
-        free = _with_worst(program, point, left) if is_level else left
+        before, free = free, _with_worst(program, point, left) if is_level else left
         yield best
+        n_repeats = n_repeats + 1 if np.array_equal(before, free) else 0
+        if n_repeats >= most_repeats:
+            break
     yield best
 
 

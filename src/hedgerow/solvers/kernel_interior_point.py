@@ -10,8 +10,8 @@ The method follows the path on which both products equal mu as mu falls to 0, by
 corrector. Steps by pairs of variables need millions of steps where the kernel has few dimensions, as its
 Gram matrix is singular; the rounds of this method hardly depend on it (`kernel_system`).
 
-Given: the problem. Returned: a beta whose values are on their bounds where they belong there, which an
-exact solution for the free ones completes (`free_set`).
+Given: the problem. Returned: a beta whose values are on their bounds where they belong there, the free ones
+solved for exactly (`free_set`).
 Cost: 15 to 50 rounds, each a factorisation of a matrix as large as the rank, or as there are points.
 Paper: Mehrotra, On the implementation of a primal-dual interior point method, SIAM J. Opt. 1992.
 """
@@ -23,9 +23,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.kernel_problems import KernelPoint, KernelProblem
+from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem
 from hedgerow.problems import inner
-from hedgerow.solvers.kernel_system import centred, kernel_system, refined_step
+from hedgerow.solvers.free_set import free_set_steps
+from hedgerow.solvers.kernel_system import centred, kernel_system
 
 __all__ = ["bytes_of_interior_point", "interior_point_steps"]
 
@@ -33,10 +34,12 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_ROUNDS = 200
-PATIENCE = 30
-"""Rounds in which mu does not halve after which rounding has won."""
+PATIENCE = 15
+"""Rounds in which the gap does not halve after which rounding has won."""
 DEEP = 1e-13
 """The products of multipliers and rooms, relative to the objective, at which the path has ended."""
+REPEATS = 3
+"""Exact solutions for the same free variables, after which there is nothing but rounding."""
 FAR = 1e9
 """How far the path may begin from the start, in units of what changes the slopes by their size."""
 FORCED = 1e-12
@@ -48,92 +51,122 @@ def bytes_of_interior_point(n_points: int) -> int:
     return 6 * 8 * n_points * n_points
 
 
-def interior_point_steps(problem: KernelProblem, n_threads: int) -> Iterator[KernelPoint]:
-    """Yield, after each round, the point of the least gap so far."""
-    best, lowest, since = None, np.inf, 0
-    for beta in _betas_along_path(problem, n_threads):
-        with np.errstate(over="ignore", invalid="ignore"):
-            point = problem.point(beta)
-            gap = problem.primal(point) - problem.dual(point)
-        if best is None or gap < lowest:
-            since = 0 if gap < 0.5 * lowest else since
-            best, lowest = point, gap
-        since += 1
+def interior_point_steps(
+    problem: KernelProblem, tol: float, n_threads: int
+) -> Iterator[KernelPoint]:
+    """Yield, after each round, the point of the least violation so far.
+
+    Raises
+    ------
+    IndefiniteError
+        The kernel values are not those of a positive semi-definite kernel.
+    """
+    path = _Path(_Moving(problem, n_threads))
+    best = nearest = problem.point(path.beta_on_bounds())
+    lowest, since = np.inf, 0
+    for gap in path.gaps():
+        point = problem.point(path.beta_on_bounds())
+        best = min(best, point, key=lambda one: one.violation)
+        since = 0 if gap < 0.5 * lowest else since + 1
+        if gap < lowest:
+            nearest, lowest = point, gap
         yield best
-        if since > PATIENCE:
+        if since >= PATIENCE:
             break
+    for point in free_set_steps(problem, nearest, tol, n_threads, REPEATS):
+        best = min(best, point, key=lambda one: one.violation)
+        yield best
 
 
-def _betas_along_path(problem: KernelProblem, n_threads: int) -> Iterator[Vector]:
-    """Yield a beta after each round, values that head for a bound on it."""
-    try:
-        path = _Path(problem, n_threads)
-        for _ in range(MOST_ROUNDS if np.any(path.moves) else 0):
-            path.advance()
-            yield path.beta_on_bounds()
-            if path.is_at_end():
-                break
-        else:
-            yield path.beta
-    except FloatingPointError as e:  # the path has come as far as numbers can
-        print(e); return
+class _Moving:
+    """The part of a program that is not fixed: the variables with room, and the points that have one.
 
+    Where sums are kept, the kernel values are those seen from the mean of the points, which leaves the
+    optimum where it is.
 
-class _Path:
-    """A point near the central path, of the variables that have room.
-
-    The layers of `point` are beta - lower, upper - beta, below and above. The rooms are variables of their own:
-    near a bound the difference of the two would be all rounding.
+    Attributes
+    ----------
+    where : ndarray
+        The variables.
+    place : ndarray
+        The point of each.
+    members : ndarray of shape (n_sums, n_variables)
+        1 for the variables of a group, else 0.
+    sums : ndarray
+        What the variables of each group must sum to.
     """
 
     def __init__(self, problem: KernelProblem, n_threads: int) -> None:
         program, n_points = problem.program, problem.gram.n_points
-        self.program = program
-        self.beta = _forced(problem)
-        self.moves = np.isnan(self.beta)
-        self.beta[self.moves] = 0.0
-        where = np.flatnonzero(self.moves)
-        if not len(where):
-            return
-        points, self.place = np.unique(where % n_points, return_inverse=True)
-        self.lower, self.upper = program.lower[where], program.upper[where]
-        self.ridge = program.ridge[where]
-        self._read_sums(where)
-        everyone = np.arange(n_points)
-        values = problem.gram.block(points, everyone)
-        fixed = np.sum(values * program.per_point(self.beta, n_points), axis=1)
-        values = values[:, points]
-        values = 0.5 * (values + values.T)
-        linear = program.linear[where] + fixed[self.place]
-        size = float(np.max(np.abs(values)))
+        self.fixed = _forced(program)
+        self.where = np.flatnonzero(np.isnan(self.fixed))
+        self.fixed[self.where] = 0.0
+        points, self.place = np.unique(self.where % n_points, return_inverse=True)
+        self.lower, self.upper = program.lower[self.where], program.upper[self.where]
+        self.ridge, self.start = program.ridge[self.where], program.start[self.where]
+        self._read_sums(program)
+        values = problem.gram.block(points.astype(np.int64), np.arange(n_points, dtype=np.int64))
+        held = np.sum(values * program.per_point(self.fixed, n_points), axis=1)
+        values = 0.5 * (values[:, points] + values[:, points].T)
+        size = float(np.max(np.abs(values), initial=0.0))
+        self.linear = program.linear[self.where] + held[self.place]
         if program.sums:
             values, offset = centred(values)
-            linear = linear + float(np.sum(self.sums)) * offset[self.place]
-        self.linear = linear
+            self.linear = self.linear + float(np.sum(self.sums)) * offset[self.place]
+        self.stiffness = float(np.mean(values.diagonal())) if len(points) else 0.0
         self.system = kernel_system(values, size, n_threads)
-        self._begin(program.start[where], values.diagonal())
 
-    def _read_sums(self, where: Indices) -> None:
-        """Read what the variables that move must sum to, group by group."""
-        program = self.program
-        group = program.group[where]
-        n_groups = len(program.sums)
-        at = [g for g in range(n_groups) if np.any(group == g)]
-        self.members = np.array([group == g for g in at], dtype=np.float64).reshape(len(at), len(where))
-        held = [float(np.sum(self.beta, where=program.group == g)) for g in at]
-        self.sums = np.array([program.sums[g] for g in at]) - np.array(held)
+    def _read_sums(self, program: BoxProgram) -> None:
+        group = program.group[self.where]
+        here = [g for g in range(len(program.sums)) if np.any(group == g)]
+        held = [float(np.sum(self.fixed, where=program.group == g)) for g in here]
+        self.members = np.zeros((len(here), len(group)))
+        for row, g in enumerate(here):
+            self.members[row] = group == g
+        self.sums = np.array([program.sums[g] for g in here]) - np.array(held)
 
-    def _begin(self, start: Vector, diagonal: Vector) -> None:
-        """Stand in the middle of the box, or near the start if the box is far larger than the problem."""
-        slopes = self._slopes_at(start)
-        for one in self.members:
-            slopes = slopes - one * (np.sum(slopes * one) / np.sum(one))
-        unit = float(np.max(np.abs(slopes))) or 1.0
-        stiff = float(np.mean(diagonal[self.place] + self.ridge))
-        reach = unit / stiff if stiff > 0 else np.inf
-        width = self.upper - self.lower
-        largest = float(np.max(width, initial=0.0, where=np.isfinite(width)))
-        reach = reach if np.isfinite(reach) else largest or 1.0
+    def whole(self, beta: Vector) -> Vector:
+        """Return the betas of all variables, with these for those that move."""
+        whole = self.fixed.copy()
+        whole[self.where] = beta
+        return whole
+
+    def fold(self, values: Vector) -> Vector:
+        """Sum values of variables over those of each point."""
+        return np.bincount(self.place, weights=values)
+
+    def by_group(self, values: Vector) -> Vector:
+        """Sum values of variables over each group."""
+        return np.sum(self.members * values, axis=1)
+
+    def slopes(self, beta: Vector) -> Vector:
+        """Return minus the gradient."""
+        products = self.system.times(self.fold(beta))[self.place]
+        return -(products + self.linear + self.ridge * beta)
+
+    def levels(self, slopes: Vector) -> Vector:
+        """Return the mean of slopes in each group."""
+        return self.by_group(slopes) / np.sum(self.members, axis=1)
+
+    def spread(self, levels: Vector) -> Vector:
+        """Return the level of the group of each variable, 0 without groups."""
+        return np.sum(levels[:, None] * self.members, axis=0)
+
+    def unit(self, beta: Vector) -> float:
+        """Return the size of the slopes at a beta, as they differ from the level of their group."""
+        slopes = self.slopes(beta)
+        return float(np.max(np.abs(slopes - self.spread(self.levels(slopes))))) or 1.0
+
+    def middle(self) -> Vector:
+        """Return a beta inside the box, with the right sums.
+
+        A bound at infinity is replaced by what a ridge allows, or by what changes the slopes by their size. A
+        box that is far larger than that is entered near the start only.
+        """
+        unit, start = self.unit(self.start), self.start
+        near = unit / self.stiffness if self.stiffness > 0.0 else 1.0
+        with np.errstate(divide="ignore"):
+            reach = np.where(self.ridge > 0.0, unit / self.ridge, near)
         lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(start, self.upper) - reach)
         upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(start, self.lower) + reach)
         share = np.full(len(start), 0.5)
@@ -141,121 +174,127 @@ class _Path:
             part = (total - np.sum(one * lower)) / np.sum(one * (upper - lower))
             share = np.where(one > 0, part, share)
         away = lower + share * (upper - lower) - start
-        if not np.any(start):
-            away = away * min(1.0, FAR * reach / float(np.max(np.abs(away))))
-        beta = start + away
-        slopes = self._slopes_at(beta)
-        for one in self.members:
-            slopes = slopes - one * (np.sum(slopes * one) / np.sum(one))
-        unit = float(np.max(np.abs(slopes))) or 1.0
-        rooms = np.array([beta - self.lower, self.upper - beta])
-        largest_room = np.max(np.where(np.isfinite(rooms), rooms, 0.0), axis=0)
-        mu = unit * float(np.median(largest_room))
-        self.point = np.concatenate([rooms, mu / rooms])
-        self.kept = np.ones_like(self.point)
-        self.levels = np.array([self._level(one, beta) for one in self.members])
-        self._place(beta)
+        if not np.any(start) and self.stiffness > 0.0:
+            away = away * min(1.0, FAR * near / float(np.max(np.abs(away))))
+        return start + away
 
-    def _level(self, one: Vector, beta: Vector) -> float:
-        return float(np.sum(one * self._slopes_at(beta)) / np.sum(one))
 
-    def _slopes_at(self, beta: Vector) -> Vector:
-        products = self.system.times(self._fold(beta))[self.place]
-        return -(products + self.linear + self.ridge * beta)
+class _Path:
+    """A point near the central path.
 
-    def _fold(self, values: Vector) -> Vector:
-        """Sum values of variables over those of each point."""
-        return np.bincount(self.place, weights=values)
+    The layers of `rooms` are beta - lower and upper - beta, those of `pulls` their multipliers. Rooms are
+    variables of their own: near a bound the difference of the two would be all rounding. One that is
+    infinite has no multiplier, and stands as 1 with a multiplier of 0.
+    """
 
-    def _place(self, beta: Vector) -> None:
-        """Take in the conditions at a beta."""
-        self.own_beta = beta
-        self.slopes = self._slopes_at(beta)
-        products = self.point[:2] * self.point[2:]
-        self.mu = float(np.sum(products[np.isfinite(products)])) / int(np.sum(np.isfinite(self.point[:2])))
+    def __init__(self, moving: _Moving) -> None:
+        self.moving = moving
+        if not len(moving.where):
+            return
+        self.beta = moving.middle()
+        rooms = np.array([self.beta - moving.lower, moving.upper - self.beta])
+        self.bounded = np.isfinite(rooms)
+        self.rooms = np.where(self.bounded, rooms, 1.0)
+        largest = np.max(np.where(self.bounded, rooms, 0.0), axis=0)
+        mu = moving.unit(self.beta) * float(np.median(largest))
+        self.pulls = np.where(self.bounded, mu / self.rooms, 0.0)
+        self.rooms_kept, self.pulls_kept = np.ones_like(rooms), np.ones_like(rooms)
+        self.levels = moving.levels(moving.slopes(self.beta))
+        self._look()
 
-    def is_at_end(self) -> bool:
-        """Say whether mu is nothing beside the objective."""
-        beta = self.own_beta
-        quadratic = -inner(self.slopes + self.linear, beta)
-        value = 0.5 * quadratic + inner(self.linear, beta)
-        return self.mu * len(beta) <= DEEP * abs(value)
+    def _look(self) -> None:
+        """Take in the conditions at this point."""
+        self.mu = self._mean_product(self.rooms, self.pulls)
+        self.slopes = self.moving.slopes(self.beta)
+        self.off = self.slopes - self.moving.spread(self.levels) + self.pulls[0] - self.pulls[1]
+
+    def _mean_product(self, rooms: Vector, pulls: Vector) -> float:
+        return float(np.sum(rooms * pulls)) / int(np.count_nonzero(self.bounded))
+
+    def gaps(self) -> Iterator[float]:
+        """Go along the path, to its end or as far as numbers can; yield the gap after each round."""
+        for _ in range(MOST_ROUNDS if len(self.moving.where) else 0):
+            try:
+                with np.errstate(over="raise", divide="raise", invalid="raise"):
+                    self.advance()
+            except FloatingPointError:
+                return
+            gap = float(np.sum(self.rooms * self.pulls))
+            yield gap + float(np.max(np.abs(self.off))) * float(np.sum(np.abs(self.beta)))
+            if gap <= DEEP * abs(0.5 * inner(self.moving.linear - self.slopes, self.beta)):
+                return
 
     def beta_on_bounds(self) -> Vector:
-        """Return beta with the values that head for a bound put onto it.
+        """Return all betas, those that head for a bound put onto it.
 
         Near the solution a round leaves a room about as it was and shrinks its multiplier, or the other way
         round; which of the two kept less of its size tells where the variable belongs, in whatever units.
         """
-        falls, rises = self.kept[0] < self.kept[2], self.kept[1] < self.kept[3]
-        both = falls & rises
-        nearer = self.point[0] < self.point[1]
-        beta = np.where(falls & ~(both & ~nearer), self.lower, self.own_beta)
-        beta = np.where(rises & ~(both & nearer), self.upper, beta)
-        full = self.beta.copy()
-        full[self.moves] = beta
-        return full
+        moving = self.moving
+        if not len(moving.where):
+            return moving.fixed
+        heads = self.bounded & (self.rooms_kept < self.pulls_kept)
+        down = heads[0] & ~(heads[1] & (self.rooms[1] < self.rooms[0]))
+        beta = np.where(down, moving.lower, np.where(heads[1], moving.upper, self.beta))
+        return moving.whole(beta)
 
     def advance(self) -> None:
         """Make one predictor-corrector round."""
-        old = self.point
-        with np.errstate(invalid="ignore", over="raise", divide="raise"):
-            quotient = np.where(np.isfinite(old[:2]), old[2:] / old[:2], 0.0)
-            self.d = self.ridge + np.sum(quotient, axis=0)
-            inverse = 1.0 / self.d
-            sides = np.array([self._fold(inverse * one) for one in self.members])
-            self.v = self._fold(inverse)
-            self.sides = sides.reshape(len(sides), len(self.v))
-            self.system.factorise(self.v, self.sides)
-            products = np.where(np.isfinite(old[:2]), old[:2] * old[2:], 0.0)
-            _, _, change = self._direction(-products)
-            length = _longest(old, change, cap=1.0)
-            after = old + length * change
-            after_mu = np.where(np.isfinite(old[:2]), after[:2] * after[2:], 0.0)
-            after_mu = float(np.sum(after_mu)) / int(np.sum(np.isfinite(old[:2])))
-            goal = self.mu * (after_mu / self.mu) ** 3
-            second = np.where(np.isfinite(old[:2]), goal - change[:2] * change[2:], 0.0)
-            d_beta, levels, change = self._direction(second - products)
-            self.length = length = min(1.0, 0.995 * _longest(old, change, cap=2.0))
-        self.point = old + length * change
-        self.kept = np.ones_like(old)
-        np.divide(self.point, old, out=self.kept, where=np.isfinite(old) & (old > 0))
-        self.levels = self.levels + length * levels
-        self._place(self.own_beta + length * d_beta)
+        self._factorise()
+        products = self.rooms * self.pulls
+        _, _, d_rooms, d_pulls = self._direction(-products)
+        length = min(_longest(self.rooms, d_rooms, 1.0), _longest(self.pulls, d_pulls, 1.0))
+        after = self._mean_product(self.rooms + length * d_rooms, self.pulls + length * d_pulls)
+        goal = self.mu * (after / self.mu) ** 3
+        wanted = np.where(self.bounded, goal - products - d_rooms * d_pulls, 0.0)
+        d_beta, d_levels, d_rooms, d_pulls = self._direction(wanted)
+        length = min(_longest(self.rooms, d_rooms, 2.0), _longest(self.pulls, d_pulls, 2.0))
+        length = min(1.0, 0.995 * length)
+        rooms, pulls = self.rooms + length * d_rooms, self.pulls + length * d_pulls
+        self.rooms_kept = rooms / self.rooms
+        self.pulls_kept = np.where(
+            self.bounded, pulls / np.where(self.bounded, self.pulls, 1.0), 1.0
+        )
+        self.rooms, self.pulls = rooms, pulls
+        self.beta = self.beta + length * d_beta
+        self.levels = self.levels + length * d_levels
+        self._look()
 
-    def _direction(self, wanted: Vector) -> tuple[Vector, Vector, Vector]:
-        """Solve for the step that changes the products of rooms and multipliers by the given amounts."""
-        rooms, (below, above) = self.point[:2], self.point[2:]
-        off = self.slopes - self.levels @ self.members + below - above
-        pulls = np.where(np.isfinite(rooms), wanted / rooms, 0.0)
-        target = (off + pulls[0] - pulls[1]) / self.d
-        missing = self.sums - self.members @ self.own_beta
-        lacking = self.members @ target - missing
-        d_own, levels = refined_step(self.system, self.v, self.sides, self._fold(target), lacking)
-        target = target - (levels @ self.members) / self.d
-        part = 1.0 / (self.d * self.v[self.place])
-        d_beta = target + part * (d_own - self._fold(target))[self.place]
-        d_rooms = np.array([d_beta, -d_beta])
-        d_multipliers = pulls - np.where(np.isfinite(rooms), self.point[2:] * d_rooms / rooms, 0.0)
-        change = np.concatenate([np.where(np.isfinite(rooms), d_rooms, 0.0), d_multipliers])
-        return d_beta, levels, change
+    def _factorise(self) -> None:
+        """Prepare for directions from this point."""
+        moving = self.moving
+        self.d = moving.ridge + np.sum(self.pulls / self.rooms, axis=0)
+        self.v = moving.fold(1.0 / self.d)
+        sides = [moving.fold(one / self.d) for one in moving.members]
+        moving.system.factorise(self.v, np.array(sides).reshape(len(sides), len(self.v)))
+
+    def _direction(self, wanted: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        """Solve for the step that changes the products of rooms and pulls by the given amounts."""
+        moving = self.moving
+        quotients = wanted / self.rooms
+        target = (self.off + quotients[0] - quotients[1]) / self.d
+        missing = moving.sums - moving.by_group(self.beta)
+        d_own, d_levels = moving.system.step(moving.fold(target), moving.by_group(target) - missing)
+        target = target - moving.spread(d_levels) / self.d
+        share = 1.0 / (self.d * self.v[moving.place])
+        d_beta = target + share * (d_own - moving.fold(target))[moving.place]
+        d_rooms = np.where(self.bounded, np.array([d_beta, -d_beta]), 0.0)
+        return d_beta, d_levels, d_rooms, quotients - self.pulls * d_rooms / self.rooms
 
 
-def _forced(problem: KernelProblem) -> Vector:
+def _forced(program: BoxProgram) -> Vector:
     """Return the betas that their bounds or sums leave no choice, and NaN for the others."""
-    program = problem.program
     beta = np.where(program.lower == program.upper, program.lower, np.nan)
     for g, total in enumerate(program.sums):
         here = program.group == g
         for bound in (program.lower, program.upper):
-            most = float(np.sum(bound, where=here))
             size = float(np.sum(np.abs(bound), where=here))
-            if np.isfinite(most) and abs(total - most) <= FORCED * size:
+            if np.isfinite(size) and abs(total - float(np.sum(bound, where=here))) <= FORCED * size:
                 beta = np.where(here, bound, beta)
     return beta
 
 
-def _longest(point: Vector, change: Vector, cap: float) -> float:
-    """Return the longest step, at most `cap`, that keeps the whole point positive."""
+def _longest(values: Vector, change: Vector, cap: float) -> float:
+    """Return the longest step, at most `cap`, that keeps values positive."""
     falls = change < 0
-    return float(np.min(point[falls] / -change[falls], initial=cap))
+    return float(np.min(values[falls] / -change[falls], initial=cap))

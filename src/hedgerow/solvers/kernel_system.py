@@ -28,17 +28,20 @@ from hedgerow import _core
 from hedgerow.problems import inner
 from hedgerow.solvers.ridge_system import cholesky_factor
 
-__all__ = ["KernelSystem", "centred", "kernel_system", "pivoted_cholesky", "refined_step"]
+__all__ = ["IndefiniteError", "KernelSystem", "centred", "kernel_system", "pivoted_cholesky"]
 
 Vector = NDArray[np.float64]
 
 NOISE = 16.0 * np.finfo(np.float64).eps
 """A kernel value, relative to the largest, that is nothing but rounding."""
-INDEFINITE = 1e-9
-"""What is left of a diagonal may be this far below 0, relative to the largest value, by rounding."""
-REFINEMENTS = 0
+INDEFINITE = 1e-6
+"""How far below 0 rounding of the values, perhaps to float32, may bring an eigenvalue, relative to the largest."""
 LOW = 0.5
 """A rank that is at most this share of the points is low."""
+
+
+class IndefiniteError(ArithmeticError):
+    """Kernel values are not those of a positive semi-definite kernel."""
 
 
 def centred(values: Vector) -> tuple[Vector, Vector]:
@@ -57,7 +60,7 @@ def pivoted_cholesky(values: Vector, size: float, most: int) -> Vector | None:
 
     Raises
     ------
-    FloatingPointError
+    IndefiniteError
         K is not positive semi-definite.
     """
     left = values.diagonal().copy()
@@ -66,8 +69,7 @@ def pivoted_cholesky(values: Vector, size: float, most: int) -> Vector | None:
     for rank in range(most + 1):
         pivot, below = int(np.argmax(left)), -float(np.min(left))
         if below > INDEFINITE * size:
-            msg = "the kernel values are not those of a positive semi-definite kernel"
-            raise FloatingPointError(msg)
+            raise IndefiniteError
         if left[pivot] <= max(noise, below):
             return np.ascontiguousarray(columns[:rank].T)
         if rank == most:
@@ -103,21 +105,13 @@ class KernelSystem(Protocol):
 def kernel_system(values: Vector, size: float, n_threads: int) -> KernelSystem:
     """Return the better system for a matrix of kernel values."""
     factor = pivoted_cholesky(values, size, int(LOW * len(values)))
-    return FullSystem(values, n_threads) if factor is None else LowRankSystem(factor, n_threads)
-
-
-def refined_step(
-    system: KernelSystem, v: Vector, sides: Vector, right: Vector, lacking: Vector
-) -> tuple[Vector, Vector]:
-    """Return the step of a factorised system, improved by solving for what it leaves."""
-    own, levels = system.step(right, lacking)
-    for _ in range(REFINEMENTS):
-        products = system.times(own)
-        off = right - own - v * products - np.sum(levels[:, None] * sides, axis=0)
-        off_sums = lacking - np.sum(sides * products, axis=1) - np.sum(sides, axis=1) * levels
-        d_own, d_levels = system.step(off, off_sums)
-        own, levels = own + d_own, levels + d_levels
-    return own, levels
+    if factor is not None:
+        return LowRankSystem(factor, n_threads)
+    raised = values.copy()
+    np.fill_diagonal(raised, raised.diagonal() + INDEFINITE * size)
+    if _core.cholesky(raised, n_threads) >= 0:
+        raise IndefiniteError
+    return FullSystem(values, n_threads)
 
 
 class LowRankSystem:
@@ -194,7 +188,10 @@ class FullSystem:
             return self.root * plain, lacking
         both = zip(self.sides, self.borders, strict=True)
         known = [inner(side, right / self.v) - inner(border, plain) for side, border in both]
-        levels = np.linalg.solve(self.complement, lacking - np.array(known))
+        try:
+            levels = np.linalg.solve(self.complement, lacking - np.array(known))
+        except np.linalg.LinAlgError as error:  # as in the core's factorisations
+            raise FloatingPointError from error
         for level, solved in zip(levels, self.solved, strict=True):
             plain = plain - level * solved
         return self.root * plain, levels
