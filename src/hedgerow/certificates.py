@@ -111,12 +111,16 @@ class Certificate:
     @property
     def is_certified(self) -> bool:
         """Whether the criterion's figure is proven to be within the tolerance."""
+        if self.status == "no_margin":
+            return False
         figures = (self.primal, self.dual, self.kkt_violation)
         if not np.all(np.isfinite(figures)) or self.relative_gap < -1e-9:
             return False
         return float(getattr(self, self.criterion)) <= self.tolerance
 
     def __str__(self) -> str:
+        if self.status == "no_margin":
+            return "Not certified: the margin rho is 0 up to rounding, so no plane separates what nu leaves of the classes, and w = 0 is a solution; the model is that of an SVC with a large C instead."
         if self.primal == np.inf and np.isfinite(self.dual):
             return f"Not certified: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
         if self.dual == -np.inf and np.isfinite(self.primal):

@@ -268,6 +268,11 @@ class Ball(KernelProblem):
             start=filled(upper, 1.0),
         )
 
+    @property
+    def sees_only_differences(self) -> bool:
+        """Yes: a ball is made of distances, its centre a combination of points whose weights sum to 1."""
+        return True
+
     def dual(self, point: KernelPoint) -> float:
         """Return the dual objective."""
         return -2.0 * self.program.value(point.beta, point.products)

@@ -197,7 +197,8 @@ class KernelProblem(ABC):
     gram : Gram
         The kernel values among the points.
     is_convex : bool
-        Whether the kernel is positive semi-definite; otherwise no dual value bounds anything.
+        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
+        differences; otherwise no dual value bounds anything.
     """
 
     gram: Gram
@@ -216,6 +217,11 @@ class KernelProblem(ABC):
     def dual(self, point: KernelPoint) -> float:
         """Return the dual objective."""
         return -self.program.value(point.beta, point.products)
+
+    @property
+    def sees_only_differences(self) -> bool:
+        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
+        return bool(self.program.sums) and sum(self.program.sums) == 0.0
 
     def figures(self, point: KernelPoint) -> dict[str, float]:
         """Return what beside w a model needs, by name; "intercept" is b."""
