@@ -209,9 +209,8 @@ class _Run(KernelRun[KernelPoint]):
 
     def _from_inside(self, best: KernelPoint) -> Status | None:
         """Solve a small problem by an interior point; None if its kernel values turn out to be indefinite."""
-        tol, n_threads = self._least(best), self.settings.n_threads
         try:
-            for point in interior_point_steps(self.problem, tol, n_threads):
+            for point in interior_point_steps(self.problem, self.settings.n_threads):
                 best = min(best, point, key=lambda one: one.violation)
                 self.beta, self.n_steps = best.beta, self.n_steps + 1
                 self.history.append((self.n_steps, best.violation))

@@ -41,7 +41,7 @@ DEEP = 1e-13
 REPEATS = 3
 """Exact solutions for the same free variables, after which there is nothing but rounding."""
 FAR = 1e9
-"""How far the path may begin from the start, in units of what changes the slopes by their size."""
+"""How much larger slopes may be where the path begins than at the start."""
 FORCED = 1e-12
 """A sum this near to all it can be, relative to that, leaves its group no room."""
 
@@ -51,10 +51,8 @@ def bytes_of_interior_point(n_points: int) -> int:
     return 6 * 8 * n_points * n_points
 
 
-def interior_point_steps(
-    problem: KernelProblem, tol: float, n_threads: int
-) -> Iterator[KernelPoint]:
-    """Yield, after each round, the point of the least violation so far.
+def interior_point_steps(problem: KernelProblem, n_threads: int) -> Iterator[KernelPoint]:
+    """Yield, after each round, the point of the least violation so far; the last is exact but for rounding.
 
     Raises
     ------
@@ -73,7 +71,7 @@ def interior_point_steps(
         yield best
         if since >= PATIENCE:
             break
-    for point in free_set_steps(problem, nearest, tol, n_threads, REPEATS):
+    for point in free_set_steps(problem, nearest, 0.0, n_threads, REPEATS):
         best = min(best, point, key=lambda one: one.violation)
         yield best
 
@@ -88,8 +86,8 @@ class _Moving:
     ----------
     where : ndarray
         The variables.
-    place : ndarray
-        The point of each.
+    place, other : ndarray
+        The point of each, and the other variable of that point, or itself.
     members : ndarray of shape (n_sums, n_variables)
         1 for the variables of a group, else 0.
     sums : ndarray
@@ -98,10 +96,12 @@ class _Moving:
 
     def __init__(self, problem: KernelProblem, n_threads: int) -> None:
         program, n_points = problem.program, problem.gram.n_points
+        self.program, self.n_points = program, n_points
         self.fixed = _forced(program)
         self.where = np.flatnonzero(np.isnan(self.fixed))
         self.fixed[self.where] = 0.0
         points, self.place = np.unique(self.where % n_points, return_inverse=True)
+        self.other = _partners(self.place)
         self.lower, self.upper = program.lower[self.where], program.upper[self.where]
         self.ridge, self.start = program.ridge[self.where], program.start[self.where]
         self._read_sums(program)
@@ -129,28 +129,32 @@ class _Moving:
         """Return the betas of all variables, with these for those that move."""
         whole = self.fixed.copy()
         whole[self.where] = beta
-        return whole
+        return _cancelled(self.program, whole, self.n_points)
 
     def fold(self, values: Vector) -> Vector:
         """Sum values of variables over those of each point."""
-        return np.bincount(self.place, weights=values)
+        return np.bincount(self.place, weights=values).astype(np.float64, copy=False)
 
     def by_group(self, values: Vector) -> Vector:
         """Sum values of variables over each group."""
-        return np.sum(self.members * values, axis=1)
+        sums: Vector = np.sum(self.members * values, axis=1)
+        return sums
 
     def slopes(self, beta: Vector) -> Vector:
         """Return minus the gradient."""
         products = self.system.times(self.fold(beta))[self.place]
-        return -(products + self.linear + self.ridge * beta)
+        slopes: Vector = -(products + self.linear + self.ridge * beta)
+        return slopes
 
     def levels(self, slopes: Vector) -> Vector:
         """Return the mean of slopes in each group."""
-        return self.by_group(slopes) / np.sum(self.members, axis=1)
+        means: Vector = self.by_group(slopes) / np.sum(self.members, axis=1)
+        return means
 
     def spread(self, levels: Vector) -> Vector:
         """Return the level of the group of each variable, 0 without groups."""
-        return np.sum(levels[:, None] * self.members, axis=0)
+        spread: Vector = np.sum(levels[:, None] * self.members, axis=0)
+        return spread
 
     def unit(self, beta: Vector) -> float:
         """Return the size of the slopes at a beta, as they differ from the level of their group."""
@@ -174,9 +178,10 @@ class _Moving:
             part = (total - np.sum(one * lower)) / np.sum(one * (upper - lower))
             share = np.where(one > 0, part, share)
         away = lower + share * (upper - lower) - start
-        if not np.any(start) and self.stiffness > 0.0:
-            away = away * min(1.0, FAR * near / float(np.max(np.abs(away))))
-        return start + away
+        if not np.any(start):
+            away = away * min(1.0, FAR * unit / self.unit(away))
+        middle: Vector = start + away
+        return middle
 
 
 class _Path:
@@ -265,6 +270,7 @@ class _Path:
         moving = self.moving
         self.d = moving.ridge + np.sum(self.pulls / self.rooms, axis=0)
         self.v = moving.fold(1.0 / self.d)
+        self.share = 1.0 / (self.d * self.v[moving.place])
         sides = [moving.fold(one / self.d) for one in moving.members]
         moving.system.factorise(self.v, np.array(sides).reshape(len(sides), len(self.v)))
 
@@ -272,14 +278,20 @@ class _Path:
         """Solve for the step that changes the products of rooms and pulls by the given amounts."""
         moving = self.moving
         quotients = wanted / self.rooms
-        target = (self.off + quotients[0] - quotients[1]) / self.d
+        target = self.off + quotients[0] - quotients[1]
         missing = moving.sums - moving.by_group(self.beta)
-        d_own, d_levels = moving.system.step(moving.fold(target), moving.by_group(target) - missing)
-        target = target - moving.spread(d_levels) / self.d
-        share = 1.0 / (self.d * self.v[moving.place])
-        d_beta = target + share * (d_own - moving.fold(target))[moving.place]
+        excess = moving.by_group(self._exchange(target)) - missing
+        d_own, d_levels = moving.system.step(moving.fold(self.share * target), excess)
+        target = target - moving.spread(d_levels)
+        d_beta = self.share * d_own[moving.place] + self._exchange(target)
         d_rooms = np.where(self.bounded, np.array([d_beta, -d_beta]), 0.0)
         return d_beta, d_levels, d_rooms, quotients - self.pulls * d_rooms / self.rooms
+
+    def _exchange(self, target: Vector) -> Vector:
+        """Return what the two variables of a point give each other where their targets differ."""
+        other = self.moving.other
+        exchange: Vector = self.share * (target - target[other]) / self.d[other]
+        return exchange
 
 
 def _forced(program: BoxProgram) -> Vector:
@@ -292,6 +304,27 @@ def _forced(program: BoxProgram) -> Vector:
             if np.isfinite(size) and abs(total - float(np.sum(bound, where=here))) <= FORCED * size:
                 beta = np.where(here, bound, beta)
     return beta
+
+
+def _partners(place: Indices) -> Indices:
+    """Return, for each variable, the other one at the same place, or itself."""
+    other = np.arange(len(place))
+    order = np.argsort(place, kind="stable")
+    twice = np.flatnonzero(place[order][1:] == place[order][:-1])
+    first, second = order[twice], order[twice + 1]
+    other[first], other[second] = second, first
+    return other
+
+
+def _cancelled(program: BoxProgram, beta: Vector, n_points: int) -> Vector:
+    """Return betas without what the two variables of a point give and take from each other for nothing."""
+    if len(beta) != 2 * n_points or len(program.sums) > 1:
+        return beta
+    above, below = np.split(beta, 2)
+    costs_above, costs_below = np.split(program.linear, 2)
+    both = np.minimum(above - program.lower[:n_points], program.upper[n_points:] - below)
+    both = np.where(costs_above >= costs_below, both, 0.0)
+    return np.concatenate([above - both, below + both])
 
 
 def _longest(values: Vector, change: Vector, cap: float) -> float:

@@ -3,23 +3,27 @@
 A Newton step moves beta, the products p = K (sum of the betas of each point) and the levels of the sums by
 
     D d_beta + d_p + d_level = target         one line a variable, D > 0 diagonal
-    p + d_p = K (own + d_own)                 own: the sum of the betas of each point
+    d_p = K d_own                             own: the sum of the betas of each point
     sum of d_beta over each group = missing
 
-Eliminating beta leaves, with V the sum of 1 / D over the variables of a point, one of two systems:
+With V the sum of 1 / D over the variables of a point this is a system in 1 / V + K, of one unknown a point, and
+one more for each sum. D spans many decades, and K may be singular to rounding:
 
-* K = L L' of low rank (`LowRankSystem`): I + L' V L, of as many unknowns as the rank. It stays well
-  posed where D vanishes on more points than the rank, where K + D is singular to rounding.
-* otherwise (`FullSystem`): I + V^1/2 K V^1/2, of as many unknowns as points.
+* K = L L' of low rank (`LowRankSystem`): a column of L at a time updates the factors of 1 / V + K, which
+  starts as a diagonal. That is stable whatever V is, also where 1 / V is nothing beside K on more points than
+  the rank.
+* otherwise (`FullSystem`): a Cholesky factor.
 
-Every sum is taken by the core in a fixed order, so no result depends on the number of threads.
+Every sum is taken in a fixed order, so no result depends on the number of threads.
 
-Paper: Fine and Scheinberg, Efficient SVM training using low-rank kernel representations, JMLR 2001.
+Papers: Fine and Scheinberg, Efficient SVM training using low-rank kernel representations, JMLR 2001; Goldfarb and
+Scheinberg, A product-form Cholesky factorization method for handling dense columns in interior point methods
+for linear programming, Math. Program. 2004.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +40,8 @@ NOISE = 16.0 * np.finfo(np.float64).eps
 """A kernel value, relative to the largest, that is nothing but rounding."""
 INDEFINITE = 1e-6
 """How far below 0 rounding of the values, perhaps to float32, may bring an eigenvalue, relative to the largest."""
-LOW = 0.5
-"""A rank that is at most this share of the points is low."""
+MOST_COLUMNS = 100
+"""A rank up to which it counts as low."""
 
 
 class IndefiniteError(ArithmeticError):
@@ -81,30 +85,66 @@ def pivoted_cholesky(values: Vector, size: float, most: int) -> Vector | None:
     return None
 
 
-class KernelSystem(Protocol):
-    """Holds K in a form that can be solved with, and the factorised system."""
+class KernelSystem(ABC):
+    """K in a form that can be solved with, and the factorised system."""
 
+    @abstractmethod
     def times(self, own: Vector) -> Vector:
         """Return K times a value of each point."""
 
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Factorise 1 / V + K."""
+
+    @abstractmethod
+    def _solve_once(self, right: Vector) -> Vector:
+        """Return (1 / V + K)^-1 times a value of each point."""
+
     def factorise(self, v: Vector, sides: Vector) -> None:
         """Prepare for steps with these V, of which `sides` has the part of each group that keeps a sum."""
+        self.v, self.sides = v, sides
+        self._prepare()
+        self.borders = sides / v
+        self.solved = np.array([self._solve(border) for border in self.borders])
+        joint = [[inner(a, b) for b in self.solved] for a in self.borders]
+        self.complement = np.array(joint) + self._apart()
 
-    def step(self, right: Vector, lacking: Vector) -> tuple[Vector, Vector]:
+    def _solve(self, right: Vector) -> Vector:
+        """Solve, and once more for what that leaves."""
+        own = self._solve_once(right)
+        return own + self._solve_once(right - own / self.v - self.times(own))
+
+    def _apart(self) -> Vector | float:
+        """Return the part of the complement of points that have a variable in each of two groups."""
+        if len(self.sides) < 2:
+            return 0.0
+        shared = inner(self.sides[0], self.sides[1] / self.v)
+        return shared * np.array([[1.0, -1.0], [-1.0, 1.0]])
+
+    def step(self, target: Vector, excess: Vector) -> tuple[Vector, Vector]:
         """Return the step of own and that of the level of each group.
 
         Parameters
         ----------
-        right : ndarray
-            The targets divided by D, summed over the variables of each point.
-        lacking : ndarray
-            For each group, that summed over its points, less what its sum must change by.
+        target : ndarray
+            The target of each point: the mean over its variables, weighted by 1 / D.
+        excess : ndarray
+            For each group, by how much its sum would change too much if own did not.
         """
+        own = self._solve(target)
+        if not len(excess):
+            return own, excess
+        changes = [inner(border, own) for border in self.borders]
+        try:
+            levels = np.linalg.solve(self.complement, excess + np.array(changes))
+        except np.linalg.LinAlgError as error:  # as in the core's factorisations
+            raise FloatingPointError from error
+        return own - np.sum(levels[:, None] * self.solved, axis=0), levels
 
 
 def kernel_system(values: Vector, size: float, n_threads: int) -> KernelSystem:
-    """Return the better system for a matrix of kernel values."""
-    factor = pivoted_cholesky(values, size, int(LOW * len(values)))
+    """Return the better system for a matrix of kernel values whose largest is `size`."""
+    factor = pivoted_cholesky(values, size, min(MOST_COLUMNS, len(values) - 1))
     if factor is not None:
         return LowRankSystem(factor, n_threads)
     raised = values.copy()
@@ -114,47 +154,53 @@ def kernel_system(values: Vector, size: float, n_threads: int) -> KernelSystem:
     return FullSystem(values, n_threads)
 
 
-class LowRankSystem:
-    """The system in w = L' own and the levels: I + L' V L, with a border for each group."""
+class LowRankSystem(KernelSystem):
+    """With 1 / V + L L' = L_1 .. L_r D L_r' .. L_1', each L_k made of two vectors.
+
+    L_k is 1 on its diagonal and p_i p_j / (d_j t_j) below it, with t_j = 1 + sum_{i <= j} p_i^2 / d_i, d and p
+    the diagonal and the column that it takes in. What it is solved with are running sums.
+    """
 
     def __init__(self, factor: Vector, n_threads: int) -> None:
-        self.rows, self.n_threads = _core.Matrix.dense(factor), n_threads
-        self.rank = factor.shape[1]
+        self.columns, self.n_threads = np.ascontiguousarray(factor.T), n_threads
+        self.rows = _core.Matrix.dense(factor)
 
     def times(self, own: Vector) -> Vector:
         """Return L L' own."""
-        return self._products(self._combined(own))
-
-    def _products(self, w: Vector) -> Vector:
+        w = _core.weighted_row_sum(self.rows, own, self.n_threads)
         return _core.scores(self.rows, w[None, :], np.zeros(1), self.n_threads)[:, 0]
 
-    def _combined(self, own: Vector) -> Vector:
-        return _core.weighted_row_sum(self.rows, own, self.n_threads)
+    def _prepare(self) -> None:
+        columns, diagonal = self.columns.copy(), 1.0 / self.v
+        self.steps = []
+        for k, column in enumerate(columns):
+            quotient = column / diagonal
+            total = 1.0 + np.cumsum(column * quotient)
+            before = np.concatenate([[1.0], total[:-1]])
+            self.steps.append((column, quotient, before))
+            diagonal = diagonal * (total / before)
+            _pass_down(columns[k + 1 :], column, quotient, before)
+        self.diagonal = diagonal
 
-    def factorise(self, v: Vector, sides: Vector) -> None:
-        """Form and factorise the matrix."""
-        self.v, self.sides, n = v, sides, self.rank
-        self.matrix = np.zeros((n + len(sides), n + len(sides)))
-        self.matrix[:n, :n] = _core.gram(self.rows, v, 0.0, self.n_threads) + np.eye(n)
-        for g, side in enumerate(sides):
-            self.matrix[n + g, :n] = self.matrix[:n, n + g] = self._combined(side)
-            self.matrix[n + g, n + g] = np.sum(side)
-        self.factor = cholesky_factor(self.matrix, self.n_threads)
-
-    def step(self, right: Vector, lacking: Vector) -> tuple[Vector, Vector]:
-        """Solve and read off the steps."""
-        rights = np.append(self._combined(right), lacking)
-        found = _core.cholesky_solve(self.factor, rights)
-        view = _core.Matrix.dense(self.matrix)
-        off = rights - _core.scores(view, found[None, :], np.zeros(1), 1)[:, 0]
-        found = found + _core.cholesky_solve(self.factor, off)
-        levels = found[self.rank :]
-        change = self.v * self._products(found[: self.rank])
-        return right - change - np.sum(levels[:, None] * self.sides, axis=0), levels
+    def _solve_once(self, right: Vector) -> Vector:
+        own = right.copy()
+        for column, quotient, before in self.steps:
+            _pass_down(own[None, :], column, quotient, before)
+        own /= self.diagonal
+        for column, quotient, before in reversed(self.steps):
+            later = np.cumsum((column * own / before)[::-1])[::-1]
+            own[:-1] -= quotient[:-1] * later[1:]
+        return own
 
 
-class FullSystem:
-    """The system in R^-1 own, with R = V^1/2: I + R K R; the levels by their Schur complement."""
+def _pass_down(rows: Vector, column: Vector, quotient: Vector, before: Vector) -> None:
+    """Multiply each row, as a column, by the inverse of an L_k, in place."""
+    earlier = np.cumsum(rows * quotient, axis=1)
+    rows[:, 1:] -= (column[1:] / before[1:]) * earlier[:, :-1]
+
+
+class FullSystem(KernelSystem):
+    """By a Cholesky factor of I + R K R, with R = V^1/2."""
 
     def __init__(self, values: Vector, n_threads: int) -> None:
         self.values, self.n_threads = values, n_threads
@@ -164,34 +210,11 @@ class FullSystem:
         """Return K own."""
         return _core.scores(self.view, own[None, :], np.zeros(1), self.n_threads)[:, 0]
 
-    def factorise(self, v: Vector, sides: Vector) -> None:
-        """Form and factorise the matrix, and the complement of the levels."""
-        self.v, self.root, self.sides = v, np.sqrt(v), sides
+    def _prepare(self) -> None:
+        self.root = np.sqrt(self.v)
         matrix = self.values * self.root[:, None] * self.root
         np.fill_diagonal(matrix, matrix.diagonal() + 1.0)
         self.factor = cholesky_factor(matrix, self.n_threads)
-        self.borders = sides / self.root
-        self.solved = [_core.cholesky_solve(self.factor, border) for border in self.borders]
-        joint = [[inner(a, b) for b in self.solved] for a in self.borders]
-        self.complement = np.array(joint) + self._apart()
 
-    def _apart(self) -> Vector | float:
-        """Return the part of the complement of points that have a variable in each of two groups."""
-        if len(self.sides) < 2:
-            return 0.0
-        return inner(self.sides[0], self.sides[1] / self.v) * np.array([[1.0, -1.0], [-1.0, 1.0]])
-
-    def step(self, right: Vector, lacking: Vector) -> tuple[Vector, Vector]:
-        """Solve for own without levels, then for the levels."""
-        plain = _core.cholesky_solve(self.factor, right / self.root)
-        if not len(lacking):
-            return self.root * plain, lacking
-        both = zip(self.sides, self.borders, strict=True)
-        known = [inner(side, right / self.v) - inner(border, plain) for side, border in both]
-        try:
-            levels = np.linalg.solve(self.complement, lacking - np.array(known))
-        except np.linalg.LinAlgError as error:  # as in the core's factorisations
-            raise FloatingPointError from error
-        for level, solved in zip(levels, self.solved, strict=True):
-            plain = plain - level * solved
-        return self.root * plain, levels
+    def _solve_once(self, right: Vector) -> Vector:
+        return self.root * _core.cholesky_solve(self.factor, self.root * right)
