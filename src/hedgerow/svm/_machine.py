@@ -85,14 +85,6 @@ _kept_scorers: WeakKeyDictionary[KernelMachine, tuple[tuple[Any, ...], Scorer]]
 _kept_scorers = WeakKeyDictionary()
 """What each machine's predictions were last made by: beside it, as predicting must not change a machine."""
 
-ADVICE: Mapping[str, str] = {
-    "max_iter": "raise max_iter",
-    "time_limit": "raise max_time",
-    "no_margin": "take a larger nu, or another kernel",
-    "stalled": "scale the features, lower C, or take a kernel of smaller values (a smaller gamma or degree)",
-}
-"""What to do about a fit without a certificate, by its status."""
-
 COMMON_RULES: Mapping[str, Rule] = {
     "kernel": kernel_rule,
     "degree": whole_number(0),
@@ -154,6 +146,9 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     """
 
     _rules: ClassVar[Mapping[str, Rule]]
+    _linear_machine: ClassVar[str | None] = (
+        None  # which solves the same problem for the linear kernel
+    )
 
     kernel: Any
     degree: int
@@ -269,8 +264,18 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
 
     @property
     def _advice(self) -> str:
-        """What helps a fit that ended without a certificate, by how it ended."""
-        return ADVICE.get(self.status_, ADVICE["stalled"])
+        """What helps a fit that ended without a certificate."""
+        if self.status_ == "no_margin":
+            return "take a larger nu or another kernel"
+        limits = {"max_iter": "raise max_iter", "time_limit": "raise max_time"}
+        advice = [limits[self.status_]] if self.status_ in limits else []
+        if self.scale is None and not isinstance(self.kernel_, Precomputed):
+            advice.append("scale the features, for example by scale='standard'")
+        if hasattr(self, "C"):
+            advice.append("lower C")
+        if isinstance(self.kernel_, Linear) and self._linear_machine is not None:
+            advice.append(f"use {self._linear_machine}")
+        return ", or ".join(advice or ["take a kernel of smaller values"])
 
     @property
     def _is_expected(self) -> bool:

@@ -67,6 +67,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
     array([-1,  1,  1,  1, -1])
     """
 
+    _linear_machine = "LinearOneClassSVM"
     _rules = _RULES
 
     def __init__(

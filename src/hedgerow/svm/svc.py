@@ -159,6 +159,7 @@ class SVC(KernelClassifier):
     True
     """
 
+    _linear_machine = "LinearSVC"
     _rules = _RULES
 
     def __init__(

@@ -63,6 +63,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
     array([7.])
     """
 
+    _linear_machine = "LinearSVR"
     _rules = _RULES
 
     def __init__(
