@@ -54,7 +54,7 @@ def of_model(model, n):
 # --------------------------------------------------------------------------- the gallery
 
 
-@pytest.mark.parametrize("degree, n_seeds", [(3, 40), (4, 12)])
+@pytest.mark.parametrize(("degree", "n_seeds"), [(3, 40), (4, 12)])
 def test_the_example_of_support_vector_regression_is_solved_for_every_seed(degree, n_seeds):
     for seed in range(n_seeds):
         X, y = gallery(seed)
@@ -137,7 +137,7 @@ def fitted(name, C, kernel, X, z, sample_weight=None):
 @pytest.mark.parametrize("name", list(MACHINES))
 @pytest.mark.parametrize("n_features", [1, 2, 6])
 @pytest.mark.parametrize(
-    "degree, coef0", [(1, 0.0), (2, 0.0), (2, 1.0), (3, 1.0), (5, 0.0), (5, 1.0)]
+    ("degree", "coef0"), [(1, 0.0), (2, 0.0), (2, 1.0), (3, 1.0), (5, 0.0), (5, 1.0)]
 )
 def test_linear_and_polynomial_kernels_of_few_features(name, n_features, degree, coef0):
     X, z = data(n_features, seed=degree)
@@ -214,7 +214,7 @@ def histograms(n=90, seed=0):
 
 @pytest.mark.parametrize("kernel", [AdditiveChiSquared(), 2 * AdditiveChiSquared() + Linear()])
 @pytest.mark.parametrize(
-    "model, judged",
+    ("model", "judged"),
     [
         (
             SVC(C=10.0),
