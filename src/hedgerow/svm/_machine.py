@@ -146,7 +146,9 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
     """
 
     _rules: ClassVar[Mapping[str, Rule]]
-    _linear_machine: ClassVar[str | None] = None  # which solves the same problem for the linear kernel
+    _linear_machine: ClassVar[str | None] = (
+        None  # which solves the same problem for the linear kernel
+    )
 
     kernel: Any
     degree: int
