@@ -65,10 +65,10 @@ def interior_point_steps(problem: KernelProblem, n_threads: int) -> Iterator[Ker
         return
     path = _Path(_Moving(problem, forced, n_threads))
     nearest = problem.point(path.beta_on_bounds())
-    lowest, since = np.inf, 0
+    lowest, halved, since = np.inf, np.inf, 0
     for gap in path.gaps():
         point = problem.point(path.beta_on_bounds())
-        since = 0 if gap < 0.5 * lowest else since + 1
+        halved, since = (gap, 0) if gap < 0.5 * halved else (halved, since + 1)
         if gap < lowest:
             nearest, lowest = point, gap
         yield point
