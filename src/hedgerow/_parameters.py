@@ -19,6 +19,7 @@ __all__ = [
     "check_max_time",
     "check_parameters",
     "check_seed",
+    "class_weights",
     "generator_of",
     "is_number",
     "is_whole",
@@ -31,6 +32,7 @@ __all__ = [
     "thread_count",
     "time_limit",
     "true_or_false",
+    "verbosity",
     "whole_number",
 ]
 
@@ -103,6 +105,19 @@ def one_of(*choices: Any) -> Rule:
 def true_or_false(value: Any) -> str | None:
     """Allow booleans, also NumPy's."""
     return None if isinstance(value, bool | np.bool_) else "True or False"
+
+
+def class_weights(value: Any) -> str | None:
+    """Allow what ``class_weight`` may be."""
+    fine = value is None or isinstance(value, Mapping)
+    fine = fine or (isinstance(value, str) and value == "balanced")
+    return None if fine else "None, 'balanced' or a dictionary of label: weight"
+
+
+def verbosity(value: Any) -> str | None:
+    """Allow what ``verbose`` may be: a level, or a switch as scikit-learn has it."""
+    fine = isinstance(value, bool | np.bool_) or (is_whole(value) and value >= 0)
+    return None if fine else "True, False or an integer of at least 0"
 
 
 def time_limit(value: Any) -> str | None:

@@ -351,21 +351,34 @@ def class_factors(
     codes: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return one factor a class; "balanced" gives every class the same total weight."""
-    if class_weight is None:
+    """Return one factor a class; "balanced" gives every class the same total weight.
+
+    A dictionary is read as scikit-learn reads it: it may leave classes out, which then have weight 1, or
+    name classes that these rows lack, as a fold may lack a rare one. To do both is an error, as it
+    is how a misspelt class shows.
+    """
+    if class_weight is None or len(class_weight) == 0:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
         totals = np.bincount(codes, weights, minlength=len(classes))
         present = totals > 0
         share = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, share, 0.0)
-    unknown = [label for label in class_weight if label not in set(classes.tolist())]
-    if unknown:
-        msg = f"class_weight names {unknown[0]!r}, which is not a class of y; its classes are {some(classes.tolist())}"
+    labels = set(classes.tolist())
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown and not labels <= set(class_weight):
+        unnamed = [label for label in classes.tolist() if label not in class_weight]
+        msg = (
+            f"class_weight names {unknown[0]!r}, which is not a class of y, and has no weight for "
+            f"{some(unnamed)}; name classes of y, or give every class of y a weight"
+        )
         raise DataError(msg)
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    given: list[Any] = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    factors = np.array([float(each) if isinstance(each, Real) else np.nan for each in given])
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
-        msg = f"class_weight must be finite and not negative, got {dict(class_weight)}"
+        msg = (
+            f"class_weight must hold finite numbers that are not negative, got {dict(class_weight)}"
+        )
         raise DataError(msg)
     return factors
 

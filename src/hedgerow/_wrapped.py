@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, check_seed, short_text
 from hedgerow._rows import refuse_empty, some
 from hedgerow._state.rules import AttributeRule, instance_of, labels
@@ -71,7 +72,7 @@ class Judged:
     scores: Values
 
 
-class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """A model that decides otherwise by what a classifier says."""
 
     learner: Any

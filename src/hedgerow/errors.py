@@ -7,11 +7,16 @@ both ``except hedgerow.HedgerowError`` and ``except ValueError`` work.
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
 
 __all__ = [
     "DataError",
@@ -20,7 +25,9 @@ __all__ = [
     "FileAccessError",
     "FileFormatError",
     "HedgerowError",
+    "Line",
     "ModelFormatError",
+    "ModelVersionWarning",
     "NotCertifiedWarning",
     "NotSeparableError",
     "ParameterError",
@@ -28,10 +35,22 @@ __all__ = [
     "StoppedError",
     "UnavailableError",
     "UnseenCategoryWarning",
+    "forget_warnings",
+    "line_of_user",
     "warn_user",
+    "warning_at",
 ]
 
-_NOT_THE_USER = ("hedgerow", "sklearn.callback")
+_NOT_THE_USER = (
+    *("hedgerow", "sklearn", "joblib"),
+    *("concurrent", "contextlib", "functools", "multiprocessing", "threading"),
+)
+"""Packages whose lines no warning points at, as they only pass a user's call on."""
+
+_given: set[Hashable] = set()
+"""What the warnings of this process that are given once were about."""
+
+_giving = threading.Lock()
 
 
 class HedgerowError(Exception):
@@ -121,13 +140,120 @@ class UnseenCategoryWarning(UserWarning):
     """Rows have a category that was not there in fit; trees take it for a missing value."""
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's program that led here, however deep it called."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+class ModelVersionWarning(InconsistentVersionWarning):
+    """An estimator was pickled by another version of Hedgerow or scikit-learn.
+
+    Attributes
+    ----------
+    estimator_name : str
+        The class of the estimator.
+    original_version, current_version : str
+        Hedgerow's versions, then and now; "unknown" in pickles that do not say.
+    original_sklearn_version, current_sklearn_version : str
+        The same of scikit-learn.
+    """
+
+    def __init__(
+        self, estimator_name: str, original: tuple[str, str], current: tuple[str, str]
+    ) -> None:
+        super().__init__(
+            estimator_name=estimator_name,
+            original_sklearn_version=original[1],
+            current_sklearn_version=current[1],
+        )
+        self.original_version, self.current_version = original[0], current[0]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimator_name} was pickled with Hedgerow {self.original_version} and scikit-learn "
+            f"{self.original_sklearn_version}, and is read with Hedgerow {self.current_version} and "
+            f"scikit-learn {self.current_sklearn_version}: it may fail or predict otherwise; fit it again, "
+            "or keep models with hedgerow.save, whose files later versions read"
+        )
+
+    def __reduce__(self) -> tuple[type[ModelVersionWarning], tuple[Any, ...]]:
+        original = self.original_version, self.original_sklearn_version
+        current = self.current_version, self.current_sklearn_version
+        return type(self), (self.estimator_name, original, current)
 
 
-def _is_inside(module: str) -> bool:
+class Line(NamedTuple):
+    """A line of a program that a warning can point at."""
+
+    filename: str
+    number: int
+    module: str
+
+
+_line_of_caller: ContextVar[Line | None] = ContextVar("line_of_caller", default=None)
+
+
+def warn_user(
+    message: str | Warning, category: type[Warning], *, once_for: Hashable = None
+) -> None:
+    """Warn at the line of the user's program that led here, however deep it called.
+
+    Parameters
+    ----------
+    message : str or Warning
+        What to say.
+    category : type
+        The class of the warning.
+    once_for : hashable or None, default=None
+        What the warning is about. If given, a process warns once of it, whatever the line, until
+        :func:`forget_warnings`; but not if the warning was raised as an error.
+    """
+    subject = (category, once_for)
+    with _giving:
+        if subject in _given:
+            return
+        if once_for is not None:
+            _given.add(subject)
+    line = line_of_user()
+    registry = vars(sys.modules[line.module]) if line.module in sys.modules else {}
+    try:
+        warnings.warn_explicit(
+            message,
+            category,
+            line.filename,
+            line.number,
+            module=line.module,
+            registry=registry.setdefault("__warningregistry__", {}),
+        )
+    except Warning:
+        _given.discard(subject)
+        raise
+
+
+def forget_warnings() -> None:
+    """Give warnings again that have been given once."""
+    _given.clear()
+
+
+def line_of_user() -> Line:
+    """Return the innermost line of the stack that is neither ours nor of a library that called us.
+
+    In a worker, where there is none, it is the line that started the task, if that is known.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_inside(frame):
+        frame = frame.f_back
+    started_at = _line_of_caller.get()
+    if started_at is not None and _is_inside(frame):
+        return started_at
+    return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__", ""))
+
+
+@contextmanager
+def warning_at(line: Line) -> Iterator[None]:
+    """Let tasks of the block point their warnings at a line that is not on their own stack."""
+    handle = _line_of_caller.set(line)
+    try:
+        yield
+    finally:
+        _line_of_caller.reset(handle)
+
+
+def _is_inside(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__", "")
     return any(module == name or module.startswith(f"{name}.") for name in _NOT_THE_USER)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
@@ -25,6 +25,7 @@ from hedgerow._parameters import (
     real_number,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._rows import by_use, compact
@@ -66,7 +67,7 @@ COMMON_RULES: Mapping[str, Rule] = {
     "tol": real_number(0, open_low=True),
     "fit_intercept": true_or_false,
     "intercept_scaling": real_number(0, open_low=True),
-    "verbose": whole_number(0),
+    "verbose": verbosity,
     "max_iter": whole_number(1),
     "intercept": one_of("free", "penalized"),
     "solver": one_of("auto", *SOLVERS),
@@ -77,7 +78,7 @@ SUPERVISED_RULES: Mapping[str, Rule] = {
     **COMMON_RULES,
     "C": real_number(0, open_low=True),
     "reg_lambda": any_of(none, real_number(0, open_low=True)),
-    "dual": one_of("auto", True, False),
+    "dual": any_of(one_of("auto"), true_or_false),
 }
 """The same for machines that learn labels or values."""
 
@@ -90,7 +91,7 @@ FITTED_BY_SOLVER: Mapping[str, AttributeRule] = {
 """Rules of the fitted attributes that tell how the solver fared."""
 
 
-class LinearMachine(CallbackSupport, BaseEstimator):
+class LinearMachine(CallbackSupport, Estimator):
     """A machine whose fit minimises linear problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.

@@ -100,7 +100,7 @@ class Perceptron(LinearPerceptronBase):
         choose it if the data are known to be separable.
     shuffle : bool, default=True
         Whether each pass has a random order of its own, instead of the order of the data.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
         The step length. From a start of zero it only scales the plane.

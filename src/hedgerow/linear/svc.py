@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._parameters import class_weights, one_of, real_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
@@ -50,6 +50,7 @@ _RULES = {
     "loss": one_of(*LOSSES),
     "C": real_number(0, open_low=True, or_infinite=True),
     "multi_class": one_of("ovr", "ovo", "crammer_singer"),
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 
@@ -105,7 +106,7 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
         Of several labels the classes are 0 and 1, for each label.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the order of coordinate descent.
@@ -291,9 +292,6 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
 
     def _check(self) -> None:
         super()._check()
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
-            raise ParameterError(msg)
         if self.multi_class == "crammer_singer":
             refuse_what_all_at_once_lacks(self)
 

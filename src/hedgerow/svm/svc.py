@@ -75,7 +75,7 @@ class SVC(KernelClassifier):
         Megabytes for kernel values; what does not fit is computed again when it is needed.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the certificate goes to the ``hedgerow`` logger.
     max_iter : int, default=-1
         Most steps of the solver, each of which moves a pair of coefficients, or with
