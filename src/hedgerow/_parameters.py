@@ -26,6 +26,7 @@ __all__ = [
     "none",
     "one_of",
     "real_number",
+    "repeatable_seed",
     "seed",
     "short_text",
     "text",
@@ -189,6 +190,15 @@ def check_seed(random_state: Any) -> int:
         raise ParameterError(msg) from None
     high, low = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return (int(high) << 32) | int(low)
+
+
+def repeatable_seed(random_state: Any) -> int:
+    """Return a 64-bit seed; None is 0.
+
+    For estimators that draw numbers only to deal rows out to folds or to order their steps: two fits
+    to the same data agree, unless the user asks for other draws.
+    """
+    return check_seed(0 if random_state is None else random_state)
 
 
 def generator_of(seed: int, stream: int = 0) -> np.random.Generator:

@@ -18,11 +18,11 @@ from hedgerow._parameters import (
     Rule,
     any_of,
     check_parameters,
-    check_seed,
     is_whole,
     none,
     one_of,
     real_number,
+    repeatable_seed,
     short_text,
     true_or_false,
     verbosity,
@@ -194,7 +194,7 @@ class LinearMachine(CallbackSupport, Estimator):
         settings = Settings(
             float(self.tol),
             int(self.max_iter),
-            check_seed(self.random_state),
+            repeatable_seed(self.random_state),
             dict(self.solver_options or {}),
         )
         if len(problems) == 1:

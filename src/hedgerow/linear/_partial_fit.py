@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, in_threads
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import repeatable_seed
 from hedgerow._state import record
 from hedgerow._state.rules import numbers
 from hedgerow._targets import one_vs_rest_signs
@@ -174,7 +174,7 @@ class MachineByParts(MachineFromFiles):
         if is_free:
             rho = stiffness(problem.loss, squares / n_rows, problem.weight, int(n_rows))
         options = SOLVERS[DESCENT].settle(self.solver_options or {})
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         core = core_solver(problem, rho, seed, options, moves_shift=False)
         excess, shift = float(np.sum(sums.balance[k])), float(sums.shift[k])
         n_swept = SWEEPS * int(n_calls)  # so that no two calls draw the same orders

@@ -86,7 +86,7 @@ class SVC(KernelClassifier):
         Taken for scikit-learn's sake: ties of votes are always broken by scores, so that ``predict`` is
         the class of the largest ``decision_function``.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the folds of ``calibrate``.
+        Seeds the folds of ``calibrate``; None is the same as 0.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the functional margin.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"

@@ -70,7 +70,8 @@ def tune_threshold(
     sample_weight : array of shape (n_samples,) or None
         Weights of the rows.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; the result does not depend on it.
 
@@ -123,7 +124,8 @@ class ThresholdModel(WrappedClassifier):
         Folds whose scores are judged: a number (fewer if a class is small), or as a splitter has
         them. None takes the learner as it is; it must be fitted, and to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
