@@ -150,7 +150,8 @@ class CalibratedModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold; see :meth:`ThresholdModel.fit`.
 
         Returns
         -------

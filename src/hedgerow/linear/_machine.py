@@ -41,6 +41,7 @@ from hedgerow.errors import (
 )
 from hedgerow.linear._classes import used_part, uses_most_rows
 from hedgerow.linear._hard_margin import not_separable
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems import LinearProblem, worst_status
@@ -246,7 +247,7 @@ class LinearMachine(CallbackSupport, Estimator):
 
     def _scores(self, X: Any, intercepts: Vector | None = None) -> Vector:
         """Return <w, x> + b for every row and plane, b being the fitted intercept if none is given."""
-        matrix, planes = check_prediction_data(self, X), np.atleast_2d(self.coef_)
+        matrix, planes = check_prediction_data(self, X), planes_of_model(self)
         intercepts = self.intercept_ if intercepts is None else intercepts
         return _core.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
 

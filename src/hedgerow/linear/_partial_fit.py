@@ -32,6 +32,7 @@ from hedgerow.linear._from_files import (
     MachineFromFiles,
     RegressorFromFiles,
 )
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.problems import LinearProblem, inner
@@ -160,7 +161,7 @@ class MachineByParts(MachineFromFiles):
     def _sums_so_far(self, n_planes: int, n_features: int) -> PartialSums:
         """Return the sums of earlier calls; a fit in between has made them void."""
         sums: PartialSums | None = getattr(self, "partial_sums_", None)
-        if sums is None or not np.array_equal(sums.w, np.atleast_2d(self.coef_)):
+        if sums is None or not np.array_equal(sums.w, planes_of_model(self)):
             return PartialSums.none(n_planes, n_features)
         return sums
 

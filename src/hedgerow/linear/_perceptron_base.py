@@ -31,6 +31,7 @@ from hedgerow._validation import TrainingData, check_prediction_data
 from hedgerow.errors import warn_user
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.monitor import CallbackSupport, current
 
 __all__ = [
@@ -264,4 +265,5 @@ class LinearPerceptronBase(PerceptronBase):
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""
         matrix = check_prediction_data(self, X)
-        return _core.scores(matrix, self.coef_, self.intercept_, check_n_threads(self.n_jobs))
+        planes = planes_of_model(self)
+        return _core.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))

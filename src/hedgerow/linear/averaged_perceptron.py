@@ -24,6 +24,7 @@ from hedgerow.linear._perceptron_base import (
     problems_of,
 )
 from hedgerow.linear._rosenblatt import LinearLearner, Visits
+from hedgerow.linear._sparse_coef import SparseCoef
 from hedgerow.monitor import monitored_fit
 
 __all__ = ["AveragedPerceptron"]
@@ -76,12 +77,12 @@ class _AveragedLearner(LinearLearner):
 
 @stateful(
     RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     **REPORT,
 )
-class AveragedPerceptron(LinearPerceptronBase):
+class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
     """The mean of all planes a perceptron has had, each weighted by the visits it survived.
 
     The perceptron itself is :class:`Perceptron`'s, started at zero. Its last plane depends on the

@@ -37,6 +37,7 @@ from hedgerow.linear._classes import (
 from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
+from hedgerow.linear._sparse_coef import SparseCoef
 from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -57,7 +58,7 @@ _RULES = {
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
     multilabel_=optional(true_or_false),
@@ -68,7 +69,7 @@ _RULES = {
     partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
+class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises

@@ -40,7 +40,7 @@ _RULES = {
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     alpha_=numbers("planes", "rows", low=0.0),

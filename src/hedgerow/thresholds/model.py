@@ -189,7 +189,10 @@ class ThresholdModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold, which a list of splits can see to. A number of folds deals copies out one by
+            one, as rows that happen to be equal are: to keep them together would fit the learner
+            without any row like those it is asked about.
 
         Returns
         -------
@@ -252,16 +255,16 @@ class ThresholdModel(WrappedClassifier):
 
     def _check_classes(self, classes: NDArray[Any]) -> None:
         """Refuse more than two classes without costs, and costs for another number of them."""
+        if len(classes) > 2 and not self._takes_several_classes():
+            msg = (
+                "Only binary classification is supported. The type of the target is multiclass: it "
+                f"has {len(classes)} classes, and a threshold tells two apart; give costs for them all"
+            )
+            raise ParameterError(msg)
         if self.costs is not None and len(self.costs) != len(classes):
             msg = (
                 f"costs have {len(self.costs)} rows and columns where there are {len(classes)} "
                 "classes; give one for each"
-            )
-            raise ParameterError(msg)
-        if self.costs is None and len(classes) > 2:
-            msg = (
-                "Only binary classification is supported. The type of the target is multiclass: it "
-                f"has {len(classes)} classes, and a threshold tells two apart; give costs for them all"
             )
             raise ParameterError(msg)
 
