@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import joblib
 from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
 
 __all__ = [
@@ -41,11 +42,14 @@ __all__ = [
     "warning_at",
 ]
 
-_NOT_THE_USER = (
+_PASSING_ON = (
     *("hedgerow", "sklearn", "joblib"),
-    *("concurrent", "contextlib", "functools", "multiprocessing", "threading"),
+    *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
 )
-"""Packages whose lines no warning points at, as they only pass a user's call on."""
+"""Packages that only pass a user's call on: no warning points at their lines."""
+
+_WORKERS = str(Path(joblib.__file__).parent)
+"""Where the program of a worker process is, which calls itself ``__main__``."""
 
 _given: set[Hashable] = set()
 """What the warnings of this process that are given once were about."""
@@ -233,14 +237,16 @@ def forget_warnings() -> None:
 def line_of_user() -> Line:
     """Return the innermost line of the stack that is neither ours nor of a library that called us.
 
-    In a worker, where there is none, it is the line that started the task, if that is known.
+    In a worker, where there is none, it is the line that started the task or, if that is not known,
+    the innermost one that is not ours.
     """
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _is_inside(frame):
-        frame = frame.f_back
+    stack = list(_outwards(sys._getframe(1)))
+    users = next((frame for frame in stack if not _passes_on(frame)), None)
     started_at = _line_of_caller.get()
-    if started_at is not None and _is_inside(frame):
+    if users is None and started_at is not None:
         return started_at
+    others = (frame for frame in stack if not _is_of(frame, ("hedgerow",)))
+    frame = users or next(others, stack[-1])
     return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__", ""))
 
 
@@ -254,6 +260,17 @@ def warning_at(line: Line) -> Iterator[None]:
         _line_of_caller.reset(handle)
 
 
-def _is_inside(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__", "")
-    return any(module == name or module.startswith(f"{name}.") for name in _NOT_THE_USER)
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame, the one that called it, and so on."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _passes_on(frame: FrameType) -> bool:
+    return _is_of(frame, _PASSING_ON) or frame.f_code.co_filename.startswith(_WORKERS)
+
+
+def _is_of(frame: FrameType, packages: tuple[str, ...]) -> bool:
+    """Say whether a frame runs a module of one of the packages."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in packages
