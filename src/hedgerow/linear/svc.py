@@ -105,7 +105,8 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
         Of several labels the classes are 0 and 1, for each label.
     verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.

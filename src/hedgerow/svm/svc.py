@@ -74,7 +74,8 @@ class SVC(KernelClassifier):
     cache_size : float, default=2000
         Megabytes for kernel values; what does not fit is computed again when it is needed.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
     verbose : bool or int, default=0
         If positive, the certificate goes to the ``hedgerow`` logger.
     max_iter : int, default=-1
