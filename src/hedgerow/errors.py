@@ -214,7 +214,7 @@ def warn_user(
         if once_for is not None:
             _given.add(subject)
     line = line_of_user()
-    registry = vars(sys.modules[line.module]) if line.module in sys.modules else {}
+    module = getattr(sys.modules.get(line.module), "__dict__", {})
     try:
         warnings.warn_explicit(
             message,
@@ -222,7 +222,7 @@ def warn_user(
             line.filename,
             line.number,
             module=line.module,
-            registry=registry.setdefault("__warningregistry__", {}),
+            registry=module.setdefault("__warningregistry__", {}),
         )
     except Warning:
         _given.discard(subject)
@@ -247,7 +247,7 @@ def line_of_user() -> Line:
         return started_at
     others = (frame for frame in stack if not _is_of(frame, ("hedgerow",)))
     frame = users or next(others, stack[-1])
-    return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__", ""))
+    return Line(frame.f_code.co_filename, frame.f_lineno, _module_of(frame))
 
 
 @contextmanager
@@ -273,4 +273,9 @@ def _passes_on(frame: FrameType) -> bool:
 
 def _is_of(frame: FrameType, packages: tuple[str, ...]) -> bool:
     """Say whether a frame runs a module of one of the packages."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in packages
+    return _module_of(frame).partition(".")[0] in packages
+
+
+def _module_of(frame: FrameType) -> str:
+    """Return the name of the module that a frame runs; code run by ``exec`` may have none."""
+    return str(frame.f_globals.get("__name__", ""))

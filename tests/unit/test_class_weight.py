@@ -111,3 +111,20 @@ def test_labels_of_a_matrix_have_the_classes_0_and_1():
 def test_a_weight_is_a_finite_number_that_is_not_negative(weight):
     with pytest.raises(DataError, match="class_weight must hold finite numbers"):
         SVC(class_weight={0: weight, 1: 1.0}).fit(X, y)
+
+
+def test_batches_and_files_take_the_dictionary_too(tmp_path):
+    wider, plain = ({0: 2.0, 1: 1.0, 7: 3.0}, {0: 2.0})
+    table = tmp_path / "rows.csv"
+    lines = [
+        ",".join(map(repr, [*row.tolist(), int(label)])) for row, label in zip(X, y, strict=True)
+    ]
+    table.write_text("\n".join(["a,b,c,y", *lines]))
+    streamed = [
+        LinearSVC(class_weight=each).fit_files(table, target="y") for each in (wider, plain)
+    ]
+    np.testing.assert_array_equal(*[model.coef_ for model in streamed])
+    batches = [
+        Perceptron(class_weight=each).partial_fit(X, y, classes=[0, 1]) for each in (wider, plain)
+    ]
+    np.testing.assert_array_equal(*[model.coef_ for model in batches])

@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import hedgerow
-from hedgerow import SVC, ScaleWarning, bootstrap_error
+from hedgerow import SVC, SVR, LinearSVC, ScaleWarning, bootstrap_error
 from hedgerow.errors import forget_warnings, warn_user
 
 RNG = np.random.RandomState(0)
@@ -94,6 +95,19 @@ def test_pythons_own_rule_of_once_a_line_still_holds():
         for _ in range(3):
             warn_user("careful on this line", UserWarning)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), SVR()], ids=str)
+def test_a_column_in_place_of_labels_is_told_at_the_users_line(model):
+    told = given(lambda: model.fit(X / [1.0, 1e4], y[:, None]), DataConversionWarning)
+    assert [each.filename for each in told] == [__file__]
+
+
+def test_code_without_a_module_can_be_warned():
+    told = given(
+        lambda: exec("warn_user('careful', UserWarning)", {"warn_user": warn_user}), UserWarning
+    )
+    assert len(told) == 1
 
 
 def test_a_worker_process_says_it_once_and_points_at_the_program(tmp_path):
