@@ -313,7 +313,7 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
     """Return y as an array of one dimension; a table of one column is taken with a warning."""
     values = _as_array(y)
     column: NDArray[Any] = column_or_1d(values)
-    if np.ndim(values) == 2:
+    if np.asarray(values).ndim == 2:
         msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
         warn_user(msg, DataConversionWarning)
     return column
