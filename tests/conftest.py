@@ -59,6 +59,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         reporter.write_line("No test that needs HEDGEROW_DATA passed, and some must.", red=True)
 
 
+@pytest.fixture(autouse=True)
+def _warnings_are_given_again() -> None:
+    from hedgerow.errors import forget_warnings
+
+    forget_warnings()
+
+
 @pytest.fixture
 def data_folder() -> Path:
     return Path(os.environ["HEDGEROW_DATA"])

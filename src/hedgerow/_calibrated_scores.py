@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import repeatable_seed
 from hedgerow._rows import read_rows
 from hedgerow._validation import check_fitted, check_labels, check_weights
 from hedgerow.calibrators import ScoreMap, fit_maps, most_probable, probabilities
@@ -93,7 +93,7 @@ class CalibratedScores(ABC):
             return []
         classes, codes = check_labels(y, n_rows)
         weights = check_weights(sample_weight, n_rows)
-        return splits_of(_N_FOLDS, codes, classes, weights, check_seed(self.random_state))
+        return splits_of(_N_FOLDS, codes, classes, weights, repeatable_seed(self.random_state))
 
     def _time_beside(self, folds: list[Split]) -> AbstractContextManager[Any]:
         """Leave the folds their part of the time limit."""
@@ -111,7 +111,7 @@ class CalibratedScores(ABC):
         rows, _ = read_rows(X)
         classes, codes = check_labels(y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         machine = clone(self).set_params(**self._in_folds, random_state=seed)
         data = ScoredData(rows, classes[codes], classes, weights)
         found = cross_scores(machine.set_callbacks(), data, folds, n_jobs=self.n_jobs)

@@ -21,7 +21,7 @@ from joblib.parallel import BACKENDS, ParallelBackendBase, get_active_backend
 
 from hedgerow import _core
 from hedgerow._parameters import thread_count
-from hedgerow.errors import ParameterError
+from hedgerow.errors import Line, ParameterError, line_of_user, warning_at
 from hedgerow.monitor import Monitor, current, raising_at_once
 
 __all__ = ["check_n_threads", "engine", "in_threads", "side_by_side"]
@@ -173,10 +173,11 @@ class Threads:
             return
         pool = ThreadPoolExecutor(group.n_workers, initializer=_mark_as_worker)
         try:
-            futures = [
-                pool.submit(contextvars.copy_context().run, group.result, number)
-                for number in range(len(group.items))
-            ]
+            with warning_at(line_of_user()):
+                futures = [
+                    pool.submit(contextvars.copy_context().run, group.result, number)
+                    for number in range(len(group.items))
+                ]
             for future in futures:
                 yield future.result()
         except BaseException:
@@ -223,6 +224,7 @@ class Joblib:
         place_of_monitor = os.getpid(), id(group.monitor)
         _monitors[place_of_monitor] = group.monitor
         backend = BACKENDS[self.backend]() if isinstance(self.backend, str) else self.backend
+        line = line_of_user()
         return_as = "generator" if backend.supports_return_generator else "list"
         parallel = joblib.Parallel(group.n_workers, backend=backend, return_as=return_as)
         calls = (
@@ -232,6 +234,7 @@ class Joblib:
                 deadline,
                 group.n_workers / (len(missing) - place),
                 place_of_monitor,
+                line=line,
             )
             for place, number in enumerate(missing)
         )
@@ -261,11 +264,14 @@ def _run_elsewhere(
     deadline: float,
     share: float,
     place_of_monitor: tuple[int, int],
+    *,
+    line: Line,
 ) -> Result:
     """Run a task in a worker of joblib's, under the caller's monitor if it is in this process."""
     left = deadline - time.time()
     max_time = None if math.isinf(left) else max(min(share, 1.0) * left, 0.0)
-    with Monitor("", _monitors.get(place_of_monitor), max_time, is_part=True):
+    monitor = Monitor("", _monitors.get(place_of_monitor), max_time, is_part=True)
+    with monitor, warning_at(line):
         return task(item)
 
 

@@ -19,18 +19,21 @@ __all__ = [
     "check_max_time",
     "check_parameters",
     "check_seed",
+    "class_weights",
     "generator_of",
     "is_number",
     "is_whole",
     "none",
     "one_of",
     "real_number",
+    "repeatable_seed",
     "seed",
     "short_text",
     "text",
     "thread_count",
     "time_limit",
     "true_or_false",
+    "verbosity",
     "whole_number",
 ]
 
@@ -105,6 +108,19 @@ def true_or_false(value: Any) -> str | None:
     return None if isinstance(value, bool | np.bool_) else "True or False"
 
 
+def class_weights(value: Any) -> str | None:
+    """Allow what ``class_weight`` may be."""
+    fine = value is None or isinstance(value, Mapping)
+    fine = fine or (isinstance(value, str) and value == "balanced")
+    return None if fine else "None, 'balanced' or a dictionary of label: weight"
+
+
+def verbosity(value: Any) -> str | None:
+    """Allow what ``verbose`` may be: a level, or a switch as scikit-learn has it."""
+    fine = isinstance(value, bool | np.bool_) or (is_whole(value) and value >= 0)
+    return None if fine else "True, False or an integer of at least 0"
+
+
 def time_limit(value: Any) -> str | None:
     """Allow what ``max_time`` may be."""
     fine = value is None or (is_number(value) and value > 0)
@@ -174,6 +190,15 @@ def check_seed(random_state: Any) -> int:
         raise ParameterError(msg) from None
     high, low = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return (int(high) << 32) | int(low)
+
+
+def repeatable_seed(random_state: Any) -> int:
+    """Return a 64-bit seed; None is 0.
+
+    For estimators that draw numbers only to deal rows out to folds or to order their steps: two fits
+    to the same data agree, unless the user asks for other draws.
+    """
+    return check_seed(0 if random_state is None else random_state)
 
 
 def generator_of(seed: int, stream: int = 0) -> np.random.Generator:

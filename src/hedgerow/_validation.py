@@ -16,14 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
 from hedgerow._rows import Rows, check_columns, matrix_of, read_rows, remember_columns, some
 from hedgerow._targets import encode_labels
-from hedgerow.errors import DataError, ParameterError
+from hedgerow.errors import DataError, ParameterError, warn_user
 
 __all__ = [
     "LabelMatrixData",
@@ -239,7 +239,7 @@ def check_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and the class number of every row; values are sent elsewhere."""
     try:
-        labels = column_or_1d(_as_array(y), warn=True)
+        labels = _one_dimensional(y)
         _refuse_missing_labels(labels)
         kind = type_of_target(labels, input_name="y")
     except DataError:
@@ -277,7 +277,7 @@ def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
 def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the value of every row, a finite float64."""
     try:
-        values = column_or_1d(_as_array(y), warn=True)
+        values = _one_dimensional(y)
         _refuse_what_is_no_number(values)
         targets: NDArray[np.float64] = values.astype(np.float64)
     except DataError:
@@ -307,6 +307,16 @@ def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
         if not isinstance(value, Real):
             msg = f"y holds {value!r} at row {i}, where a regressor needs a number; convert it, or use a classifier for labels"
             raise DataError(msg)
+
+
+def _one_dimensional(y: Any) -> NDArray[Any]:
+    """Return y as an array of one dimension; a table of one column is taken with a warning."""
+    values = _as_array(y)
+    column: NDArray[Any] = column_or_1d(values)
+    if np.asarray(values).ndim == 2:
+        msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
+        warn_user(msg, DataConversionWarning)
+    return column
 
 
 def _as_array(values: Any) -> Any:
@@ -351,21 +361,34 @@ def class_factors(
     codes: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return one factor a class; "balanced" gives every class the same total weight."""
-    if class_weight is None:
+    """Return one factor a class; "balanced" gives every class the same total weight.
+
+    A dictionary is read as scikit-learn reads it: it may leave classes out, which then have weight 1, or
+    name classes that these rows lack, as a fold may lack a rare one. To do both is an error, as it
+    is how a misspelt class shows.
+    """
+    if class_weight is None or len(class_weight) == 0:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
         totals = np.bincount(codes, weights, minlength=len(classes))
         present = totals > 0
         share = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, share, 0.0)
-    unknown = [label for label in class_weight if label not in set(classes.tolist())]
-    if unknown:
-        msg = f"class_weight names {unknown[0]!r}, which is not a class of y; its classes are {some(classes.tolist())}"
+    labels = set(classes.tolist())
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown and not labels <= set(class_weight):
+        unnamed = [label for label in classes.tolist() if label not in class_weight]
+        msg = (
+            f"class_weight names {unknown[0]!r}, which is not a class of y, and has no weight for "
+            f"{some(unnamed)}; name classes of y, or give every class of y a weight"
+        )
         raise DataError(msg)
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    given: list[Any] = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    factors = np.array([float(each) if isinstance(each, Real) else np.nan for each in given])
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
-        msg = f"class_weight must be finite and not negative, got {dict(class_weight)}"
+        msg = (
+            f"class_weight must hold finite numbers that are not negative, got {dict(class_weight)}"
+        )
         raise DataError(msg)
     return factors
 

@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from hedgerow._parameters import Rule, check_seed, short_text
+from hedgerow._estimator import Estimator
+from hedgerow._parameters import Rule, repeatable_seed, short_text
 from hedgerow._rows import refuse_empty, some
 from hedgerow._state.rules import AttributeRule, instance_of, labels
 from hedgerow._validation import check_fitted, check_labels, check_weights, refuse_one_class
@@ -71,7 +72,7 @@ class Judged:
     scores: Values
 
 
-class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """A model that decides otherwise by what a classifier says."""
 
     learner: Any
@@ -101,7 +102,7 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             return self._judge_fitted(X, classes[codes], weights, ask)
         refuse_one_class(classes, codes, weights)
         self._check_classes(classes)
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         learner = seeded_clone(LinearSVC() if self.learner is None else self.learner, seed)
         data = ScoredData(X, classes[codes], classes, _weights_for(learner, sample_weight, weights))
         splits = splits_of(self.cv, codes, classes, weights, seed, X=X)

@@ -49,7 +49,8 @@ def calibrate(
     sample_weight : array of shape (n_samples,) or None
         Weights of the rows.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; the result does not depend on it.
 
@@ -90,7 +91,8 @@ class CalibratedModel(WrappedClassifier):
         Folds whose scores are learnt from: a number (fewer if a class is small), or as a splitter
         has them. None takes the learner as it is; it must be fitted, and to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
@@ -148,7 +150,8 @@ class CalibratedModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold; see :meth:`ThresholdModel.fit`.
 
         Returns
         -------

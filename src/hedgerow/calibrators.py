@@ -24,8 +24,8 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_number, check_parameters, one_of, real_number
 from hedgerow._state import record, stateful
 from hedgerow._state.rules import instance_of, labels, numbers, several
@@ -228,7 +228,7 @@ _RULES = {"method": one_of(*METHODS)}
     classes_=labels("classes", one_vs_rest="features"),
     probability_maps_=several(tuple, "features", instance_of(ScoreMap)),
 )
-class ScoreCalibrator(BaseEstimator):
+class ScoreCalibrator(Estimator):
     """Probabilities from scores, whatever gave them.
 
     Parameters

@@ -240,4 +240,4 @@ def test_a_kernel_of_pythons_is_solved_too():
     _, certificate = fit_kernel(Tube(gram, z, np.full(40, 100.0), 0.1), KernelSettings())
     _, core = fit_kernel(hard_tube(), KernelSettings())
     assert certificate.is_certified
-    assert certificate.dual == pytest.approx(core.dual, rel=1e-9)
+    assert certificate.primal == pytest.approx(core.primal, rel=1e-9)

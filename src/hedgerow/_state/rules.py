@@ -87,12 +87,18 @@ def optional(rule: AttributeRule) -> Shaped:
 # ------------------------------------------------------------------------------------- arrays
 
 
-def numbers(*shape: str, low: float = -np.inf, open_low: bool = False) -> Shaped:
-    """Allow float64 arrays of finite values that are at least, or above, ``low``."""
+def numbers(
+    *shape: str, low: float = -np.inf, open_low: bool = False, or_sparse: bool = False
+) -> Shaped:
+    """Allow float64 arrays of finite values that are at least, or above, ``low``; also CSR if told so."""
     bound = "" if low == -np.inf else f" {'above' if open_low else 'of at least'} {low:g}"
 
     def expected(value: Any, sizes: Sizes) -> str | None:
-        fine = _is_array(value, (np.float64,), shape, sizes)
+        if or_sparse and sp.issparse(value) and value.format == "csr":
+            fine = value.dtype == np.float64 and _fits(value.shape, shape, sizes)
+            value = value.data
+        else:
+            fine = _is_array(value, (np.float64,), shape, sizes)
         fine = fine and _lies_between(value, low, np.inf, open_low=open_low)
         return None if fine else f"finite float64 numbers{bound} of shape {_said(shape, sizes)}"
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_of, none, text, whole_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels
@@ -36,7 +37,7 @@ __all__ = ["TableClassifier"]
     classes_=labels("classes"),
     target_=any_of(none, text, whole_number(0)),
 )
-class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """Encode a table and classify its rows.
 
     Parameters

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.metrics import get_scorer_names
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
+from hedgerow._estimator import Estimator
 from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import (
     Rule,
@@ -25,6 +26,7 @@ from hedgerow._parameters import (
     real_number,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._state.rules import AttributeRule, instance_of, optional
@@ -69,7 +71,7 @@ FOREST_RULES: Mapping[str, Rule] = {
     "n_estimators": whole_number(1),
     "bootstrap": true_or_false,
     "oob_score": _metric,
-    "verbose": any_of(whole_number(0), true_or_false),
+    "verbose": verbosity,
     "warm_start": true_or_false,
     "max_samples": any_of(none, whole_number(1), real_number(0, open_low=True)),
     "stop_when_flat": flatness_rule,
@@ -98,7 +100,7 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
 """Rules of the fitted attributes that every forest has."""
 
 
-class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
+class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     """An estimator whose fit grows trees, each on a sample of the rows."""
 
     _rules: ClassVar[Mapping[str, Rule]]

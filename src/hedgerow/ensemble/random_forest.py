@@ -51,7 +51,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the samples and the features that are tried.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Whether the fit is logged.
     warm_start : bool, default=False
         Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as
@@ -197,7 +197,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the samples and the features that are tried.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Whether the fit is logged.
     warm_start : bool, default=False
         Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as

@@ -9,12 +9,12 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
@@ -94,7 +94,7 @@ _RULES: dict[str, Rule] = {
     left_out_=_stand_ins,
     status_=short_text,
 )
-class SelectFromForest(SelectorMixin, CallbackSupport, BaseEstimator):
+class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
     """Keep the features that matter to a forest, and of correlated ones one of each if asked.
 
     Parameters

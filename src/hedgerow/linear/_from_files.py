@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
 from hedgerow._fingerprint import fingerprint
-from hedgerow._parameters import any_of, check_seed, none, whole_number
+from hedgerow._parameters import any_of, none, repeatable_seed, whole_number
 from hedgerow._rows import remember_columns
 from hedgerow._validation import check_weights, class_factors, refuse_one_class
 from hedgerow.certificates import worst
@@ -64,7 +64,7 @@ class MachineFromFiles(SupervisedMachine):
         began = time.monotonic()
         try:
             most = {"auto": FEW_FEATURES, DESCENT: 0}.get(self.solver, MOST_FEATURES)
-            rows.survey(n_features, most, check_seed(self.random_state))
+            rows.survey(n_features, most, repeatable_seed(self.random_state))
         except _core.Stopped:
             msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
             raise StoppedError(msg) from None
@@ -73,7 +73,7 @@ class MachineFromFiles(SupervisedMachine):
 
     def _descend(self, task: StreamedTask, weight: Vector, seconds_of_survey: float) -> StreamedFit:
         """Fit the planes of a task and keep all but what classes there are."""
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         settings = Settings(float(self.tol), int(self.max_iter), seed)
         key = None
         if current().store is not None:

@@ -59,10 +59,10 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
         Where the optimum is 0 the gap is held against 5e-13 times the largest \|x\|^2.
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._parameters import class_weights, one_of, real_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
@@ -37,6 +37,7 @@ from hedgerow.linear._classes import (
 from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
+from hedgerow.linear._sparse_coef import SparseCoef
 from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -50,13 +51,14 @@ _RULES = {
     "loss": one_of(*LOSSES),
     "C": real_number(0, open_low=True, or_infinite=True),
     "multi_class": one_of("ovr", "ovo", "crammer_singer"),
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
     multilabel_=optional(true_or_false),
@@ -67,7 +69,7 @@ _RULES = {
     partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
+class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
@@ -103,12 +105,13 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
         Of several labels the classes are 0 and 1, for each label.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
@@ -291,9 +294,6 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
 
     def _check(self) -> None:
         super()._check()
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
-            raise ParameterError(msg)
         if self.multi_class == "crammer_singer":
             refuse_what_all_at_once_lacks(self)
 

@@ -64,10 +64,10 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     dual : {"auto", True, False}, default="auto"
         Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import Rule, any_of, one_of, true_or_false
+from hedgerow._parameters import Rule, any_of, class_weights, one_of, true_or_false
 from hedgerow._rows import dense
 from hedgerow._state.rules import (
     AttributeRule,
@@ -36,7 +36,7 @@ from hedgerow._validation import (
 )
 from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate
-from hedgerow.errors import DataError, ParameterError
+from hedgerow.errors import DataError
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
 from hedgerow.monitor import monitored_fit
@@ -55,6 +55,7 @@ CLASSIFIER_RULES: Mapping[str, Rule] = {
     "probability": any_of(one_of("deprecated"), true_or_false),
     "decision_function_shape": one_of("ovr", "ovo"),
     "break_ties": true_or_false,
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 """Rules of the parameters that machines for classes have."""
@@ -166,12 +167,6 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         if self.multi_class == "ovo" and len(self.classes_) > 2:
             return scores_from_pairs(-scores, len(self.classes_))
         return scores
-
-    def _check(self) -> None:
-        super()._check()
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
-            raise ParameterError(msg)
 
     @property
     def _calibration(self) -> str | None:

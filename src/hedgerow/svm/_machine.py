@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
@@ -24,6 +24,7 @@ from hedgerow._parameters import (
     real_number,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._rows import Rows, dense, matrix_of
@@ -93,7 +94,7 @@ COMMON_RULES: Mapping[str, Rule] = {
     "shrinking": true_or_false,
     "tol": real_number(0, open_low=True),
     "cache_size": real_number(0, open_low=True),
-    "verbose": whole_number(0),
+    "verbose": verbosity,
     "max_iter": any_of(one_of(-1), whole_number(1)),
     "scale": one_of(*SCALES),
     "warm_start": true_or_false,
@@ -139,7 +140,7 @@ class Part:
     classes: tuple[Indices, Indices] | None = None
 
 
-class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
+class KernelMachine(Compressible, CallbackSupport, Estimator):
     """A machine whose fit solves kernel problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.

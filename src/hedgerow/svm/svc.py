@@ -74,8 +74,9 @@ class SVC(KernelClassifier):
     cache_size : float, default=2000
         Megabytes for kernel values; what does not fit is computed again when it is needed.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
-    verbose : int, default=0
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
+    verbose : bool or int, default=0
         If positive, the certificate goes to the ``hedgerow`` logger.
     max_iter : int, default=-1
         Most steps of the solver, each of which moves a pair of coefficients, or with
@@ -86,7 +87,7 @@ class SVC(KernelClassifier):
         Taken for scikit-learn's sake: ties of votes are always broken by scores, so that ``predict`` is
         the class of the largest ``decision_function``.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the folds of ``calibrate``.
+        Seeds the folds of ``calibrate``; None is the same as 0.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the functional margin.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"

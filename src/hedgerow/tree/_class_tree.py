@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._parameters import Rule, one_of
+from hedgerow._parameters import Rule, class_weights, one_of
 from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, labels, several
 from hedgerow._validation import check_fitted
 from hedgerow.monitor import monitored_fit
@@ -25,8 +25,7 @@ Vector = NDArray[np.float64]
 
 def _class_weights(value: Any) -> str | None:
     """Allow what ``class_weight`` may be."""
-    fine = value is None or isinstance(value, Mapping)
-    fine = fine or (isinstance(value, str) and value == "balanced")
+    fine = class_weights(value) is None
     fine = fine or (isinstance(value, list) and all(isinstance(each, Mapping) for each in value))
     return None if fine else "'balanced', a dictionary, a list of one an output, or None"
 

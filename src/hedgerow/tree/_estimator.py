@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, clone
+from sklearn.base import MultiOutputMixin, clone
 from sklearn.utils import Bunch
 
 from hedgerow._engine import check_n_threads
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, check_parameters, check_seed, short_text, whole_number
 from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, instance_of, optional
 from hedgerow._validation import check_fitted
@@ -86,7 +87,7 @@ class TakesTables:
         return tags
 
 
-class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
+class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     """One tree; a class of its own gives the parameters and says what a leaf predicts."""
 
     _rules: ClassVar[Mapping[str, Rule]]
