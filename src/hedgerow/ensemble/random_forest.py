@@ -116,6 +116,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     """
 
     _rules = CLASS_FOREST_RULES
+    _sklearn_name = "RandomForestClassifier"
 
     def __init__(
         self,
@@ -258,6 +259,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     """
 
     _rules = NUMBER_FOREST_RULES
+    _sklearn_name = "RandomForestRegressor"
 
     def __init__(
         self,
