@@ -57,8 +57,7 @@ class _OfForest(PrunableTree):
     Of ``tree_``, ``n_candidates`` is 0 and ``n_node_samples`` is the weight of a node, rounded: a row
     counts as often as it was drawn. Impurities are computed again. For regression they are those of
     the targets in the leaves if the forest has kept these. If not, the leaves count as pure, and the
-    impurity of an inner node is what the splits below it take off; with
-    ``criterion="absolute_error"`` it is NaN.
+    impurity of an inner node is what the splits below it take off; that of the absolute error is NaN.
     """
 
     _origin: Origin

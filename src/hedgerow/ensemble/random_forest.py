@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn import ensemble
+
 from hedgerow._state import stateful
 from hedgerow.ensemble._class_forest import (
     CLASS_FOREST_RULES,
@@ -311,3 +313,8 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         self.stop_when_flat = stop_when_flat
         self.keep_targets = keep_targets
         self.max_time = max_time
+
+
+# scikit-learn lets "recursion" be the method of partial_dependence for regressors of its own class alone.
+# Ours has all that is asked of them there, categories included.
+ensemble.RandomForestRegressor.register(RandomForestRegressor)

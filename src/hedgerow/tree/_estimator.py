@@ -163,7 +163,8 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
         passes : CSR matrix of shape (n_samples, n_nodes)
             1 where the row passes the node.
         """
-        return self.tree_.paths_to(self.apply(X))
+        leaves = self.apply(X)
+        return self.tree_.paths_to(leaves)
 
     def to_sklearn(self) -> Any:
         """Return scikit-learn's own tree with the same nodes, for tools that check the class.
