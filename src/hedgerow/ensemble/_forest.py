@@ -213,14 +213,22 @@ class Forest(LeafSpace, JackknifeVariance):
             correlation=correlation,
         )
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self, X: Any = None) -> Any:
         """Return scikit-learn's own forest with the same trees, for tools that check the class.
 
-        It predicts the same for every row whose numbers single precision holds exactly, to which
-        scikit-learn rounds X. Missing values take the same ways. With ``voting="hard"`` the leaves hold
-        votes instead of shares. Parameters that scikit-learn does not have are left out; so are the
-        samples of rows, which scikit-learn would draw otherwise. ``n_node_samples`` of the trees is
-        their weight, rounded.
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
+        So both predict the same, bit for bit, unless a number differs from a threshold by less than
+        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
+        does not happen to its rows. Missing values take the same ways.
+
+        With ``voting="hard"`` the leaves hold votes instead of shares. Parameters that scikit-learn does
+        not have are left out; so are the samples of rows, which scikit-learn would draw otherwise.
+        ``n_node_samples`` of a tree's node is its weight, rounded.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+            Rows that must take the same ways, as those of the fit.
 
         Returns
         -------
@@ -239,7 +247,7 @@ class Forest(LeafSpace, JackknifeVariance):
         """
         import sklearn.ensemble
 
-        return forest_to_sklearn(self, getattr(sklearn.ensemble, self._sklearn_name))
+        return forest_to_sklearn(self, getattr(sklearn.ensemble, self._sklearn_name), X)
 
     @abstractmethod
     def _member_class(self) -> type:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from hedgerow._validation import check_fitted
 from hedgerow.tree._to_sklearn import (
+    SinglePrecision,
     copy_columns,
-    refuse_categories,
+    precision_for,
     shared_parameters,
     sklearn_tree,
 )
@@ -18,10 +18,9 @@ from hedgerow.tree._to_sklearn import (
 __all__ = ["forest_to_sklearn"]
 
 
-def forest_to_sklearn(forest: Any, cls: Any) -> Any:
+def forest_to_sklearn(forest: Any, cls: Any, X: Any) -> Any:
     """Return a fitted forest as scikit-learn's estimator of that class."""
-    check_fitted(forest)
-    refuse_categories(forest, "to_sklearn")
+    precision = precision_for(forest, X)
     made = cls(**shared_parameters(forest, cls))
     made.n_estimators = len(forest.trees_)
     copy_columns(forest, made)
@@ -32,14 +31,16 @@ def forest_to_sklearn(forest: Any, cls: Any) -> Any:
         counts = [len(labels) for labels in classes]
         made.n_classes_ = counts[0] if len(counts) == 1 else counts
     made.estimator_ = clone(made.estimator)
-    made.estimators_ = [_member(forest, tree, made.estimator_) for tree in forest.estimators_]
+    made.estimators_ = [
+        _member(forest, tree, made.estimator_, precision) for tree in forest.estimators_
+    ]
     for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
         if "oob_" in vars(forest) and hasattr(forest, name):
             setattr(made, name, getattr(forest, name))
     return made
 
 
-def _member(forest: Any, tree: Any, template: Any) -> Any:
+def _member(forest: Any, tree: Any, template: Any, precision: SinglePrecision) -> Any:
     """Return a tree of the forest; as in scikit-learn, its classes are numbers."""
     member = clone(template)
     shared = shared_parameters(tree, type(template))
@@ -53,5 +54,5 @@ def _member(forest: Any, tree: Any, template: Any) -> Any:
         member.classes_ = numbers[0] if len(numbers) == 1 else numbers
         member.n_classes_ = forest.n_classes_
     value = tree.tree_.votes if forest._votes else tree.tree_.value
-    member.tree_ = sklearn_tree(tree.tree_, value)
+    member.tree_ = sklearn_tree(tree.tree_, value, precision)
     return member

@@ -166,13 +166,19 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
         leaves = self.apply(X)
         return self.tree_.paths_to(leaves)
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self, X: Any = None) -> Any:
         """Return scikit-learn's own tree with the same nodes, for tools that check the class.
 
-        It predicts the same for every row whose numbers single precision holds exactly. scikit-learn
-        rounds X to single precision, so that a number may get to the other side of a threshold that is
-        closer to it than that. Missing values take the same ways. Parameters that scikit-learn does not
-        have are left out.
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
+        So both predict the same, bit for bit, unless a number differs from a threshold by less than
+        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
+        does not happen to its rows. Missing values take the same ways. Parameters that
+        scikit-learn does not have are left out.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+            Rows that must take the same ways, as those of the fit.
 
         Returns
         -------
@@ -189,7 +195,7 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
         import sklearn.tree
 
         name = "DecisionTreeClassifier" if is_classifier(self) else "DecisionTreeRegressor"
-        return tree_to_sklearn(self, getattr(sklearn.tree, name))
+        return tree_to_sklearn(self, getattr(sklearn.tree, name), X)
 
     def _check(self) -> None:
         """Refuse parameters that cannot be."""

@@ -67,7 +67,7 @@ def _unsigned_words(name: str) -> Shaped:
     n_categories=whole_numbers("features"),
     n_classes=whole_numbers("outputs", low=1),
 )
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """A learnt tree as flat arrays; node 0 is the root, and a child comes after its parent.
 
@@ -127,6 +127,9 @@ class Tree:
             object.__setattr__(self, "n_classes", every_output)
         for each in fields(self):
             getattr(self, each.name).flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<Tree of {self.node_count} nodes on {self.n_features} features>"
 
     @property
     def node_count(self) -> int:

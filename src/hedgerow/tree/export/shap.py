@@ -64,11 +64,11 @@ def _tree(tree: Tree, scale: float, is_hard: bool) -> dict[str, Any]:
     left, right = tree.children_left, tree.children_right
     value = tree.votes if is_hard else tree.value
     return {
-        "children_left": left,
-        "children_right": right,
+        "children_left": left.copy(),
+        "children_right": right.copy(),
         "children_default": np.where(tree.missing_go_to_left, left, right),
-        "features": tree.feature,
-        "thresholds": tree.threshold,
+        "features": tree.feature.copy(),
+        "thresholds": tree.threshold.copy(),
         "values": value.reshape(tree.node_count, -1) * scale,
-        "node_sample_weight": tree.weighted_n_node_samples,
+        "node_sample_weight": tree.weighted_n_node_samples.copy(),  # shap writes into it
     }
