@@ -73,6 +73,18 @@ class Members(MutableSequence[Any]):
         """Add trees at the end, all at once."""
         self[len(self) :] = list(values)
 
+    def reverse(self) -> None:
+        """Turn the order of the trees around."""
+        self[:] = self[::-1]
+
+    def clear(self) -> None:
+        """Refuse: a forest needs a tree."""
+        del self[:]
+
+    def copy(self) -> list[Any]:
+        """Return the trees as a list of its own."""
+        return list(self)
+
     def __add__(self, other: Iterable[Any]) -> list[Any]:
         return [*self, *other]
 

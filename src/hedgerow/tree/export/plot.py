@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hedgerow._parameters import any_of, none, real_number
@@ -128,7 +129,7 @@ class _Drawing:
     boxes: list[_Box]
     fontsize: float | None
 
-    @property
+    @cached_property
     def extent(self) -> tuple[float, float]:
         """How many boxes the drawing is wide, and how many levels high."""
         return max(box.x for box in self.boxes) + 0.5, max(box.depth for box in self.boxes) + 1.0
