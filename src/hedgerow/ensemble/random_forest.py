@@ -88,8 +88,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         The columns seen in fit.
     categories_ : tuple of ndarray
         For every feature the values of its categories, sorted; an empty array for numbers.
-    estimators_ : sequence of DecisionTreeClassifier
-        The trees, each made when it is asked for.
+    estimator_ : DecisionTreeClassifier
+        A tree that is not fitted, with the parameters of the forest's trees.
+    estimators_ : list of DecisionTreeClassifier
+        The trees, each made when it is asked for. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
         The rows that each tree was grown on, drawn again.
     feature_importances_ : ndarray of shape (n_features,)
@@ -229,8 +231,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         The columns seen in fit.
     categories_ : tuple of ndarray
         For every feature the values of its categories, sorted; an empty array for numbers.
-    estimators_ : sequence of DecisionTreeRegressor
-        The trees, each made when it is asked for.
+    estimator_ : DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the forest's trees.
+    estimators_ : list of DecisionTreeRegressor
+        The trees, each made when it is asked for. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
         The rows that each tree was grown on, drawn again.
     feature_importances_ : ndarray of shape (n_features,)
