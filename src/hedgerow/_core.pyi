@@ -564,6 +564,20 @@ class ForestTrees:
     def of_parts(parts: dict[str, NDArray[Any]]) -> ForestTrees: ...
     def parts(self) -> dict[str, NDArray[Any]]: ...
     def add(self, tree: GrownTree) -> None: ...
+    def add_arrays(
+        self,
+        feature: _Int64,
+        threshold: _Float64,
+        children_left: _Int64,
+        children_right: _Int64,
+        missing_go_to_left: _Truths,
+        weighted_n_node_samples: _Float64,
+        value: _Float64,
+        category_start: _Int64,
+        category_words: _UInt64,
+    ) -> None: ...
+    @property
+    def is_single_precision(self) -> bool: ...
     @property
     def n_trees(self) -> int: ...
     @property

@@ -36,7 +36,7 @@ from hedgerow.ensemble._grower import Grower, Stand
 from hedgerow.ensemble._leaf_targets import TargetKeeper
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._planting import Planting
-from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row
+from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row, known_sampler
 from hedgerow.ensemble._tree_importances import ForestImportances
 from hedgerow.ensemble.out_of_bag import OutOfBag
 from hedgerow.errors import DataError, ParameterError, warn_user
@@ -92,7 +92,9 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
         trees=lambda found: len(found.ends),
         features=lambda found: found.n_features,
     ),
-    "sampler_": instance_of(RowSampler),
+    "sampler_": optional(
+        instance_of(RowSampler, trees=lambda sampler: len(sampler.tree_numbers) or None)
+    ),
     "oob_": optional(instance_of(OutOfBag)),
     "max_features_": whole_number(1),
     "status_": short_text,
@@ -151,7 +153,8 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     def _planting(self, table: FeatureTable, targets: Any, oob_group: Any) -> Planting:
         """Return what the forest is grown on."""
         groups = read_groups(oob_group, table.codes)
-        seed = self.sampler_.seed if self._goes_on else check_seed(self.random_state)
+        goes_on = self._goes_on
+        seed = known_sampler(self, "warm_start").seed if goes_on else check_seed(self.random_state)
         sampler = self._sampler(targets, groups, seed)
         if self._is_judged and not sampler.leaves_rows_out:
             what = "oob_score" if self._metric is not None else "stop_when_flat"

@@ -96,4 +96,4 @@ class PackedTrees:
         """Return one of the trees; impurities, numbers of rows and of candidates are not kept, and 0."""
         names = [field.name for field in fields(Tree)]
         arrays = (*self.core.tree(number), n_categories)
-        return Tree(**dict(zip(names, arrays, strict=True)))
+        return Tree(**dict(zip(names, arrays, strict=False)))  # n_classes is known to the forest

@@ -9,7 +9,7 @@ pool a class.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -21,8 +21,17 @@ from hedgerow._parameters import seed as any_seed
 from hedgerow._parameters import true_or_false, whole_number
 from hedgerow._state import record
 from hedgerow._state.rules import truths, whole_numbers
+from hedgerow.errors import UnavailableError
 
-__all__ = ["Counts", "RowSampler", "bootstrap_of", "every_row", "from_classes", "tree_seeds"]
+__all__ = [
+    "Counts",
+    "RowSampler",
+    "bootstrap_of",
+    "every_row",
+    "from_classes",
+    "known_sampler",
+    "tree_seeds",
+]
 
 Counts: TypeAlias = NDArray[np.uint32]
 Indices: TypeAlias = NDArray[np.int64]
@@ -47,6 +56,7 @@ def tree_seeds(seed: int, tree: int) -> tuple[int, int]:
     group_of_row=whole_numbers("crossing_rows"),
     n_redrawn=whole_number(0),
     leaves_rows_out=true_or_false,
+    tree_numbers=whole_numbers("chosen_trees"),
 )
 @dataclass(frozen=True, eq=False)
 class RowSampler:
@@ -73,6 +83,9 @@ class RowSampler:
         How many are then drawn, with replacement, from those drawn so far; 0 if that is all.
     leaves_rows_out : bool
         Whether a row can be missing from a sample.
+    tree_numbers : ndarray of int64
+        Which of all samples that can be drawn belongs to each tree, if the trees of the forest are
+        some of those that it has grown, in any order; empty if they are the first ones.
     """
 
     seed: int
@@ -84,6 +97,21 @@ class RowSampler:
     group_of_row: Indices
     n_redrawn: int
     leaves_rows_out: bool
+    tree_numbers: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def number_of(self, tree: int) -> int:
+        """Return which of all samples belongs to a tree of the forest."""
+        return int(self.tree_numbers[tree]) if len(self.tree_numbers) else tree
+
+    def growth_seed(self, tree: int) -> int:
+        """Return the seed that a tree of the forest was grown with."""
+        return tree_seeds(self.seed, self.number_of(tree))[0]
+
+    def for_trees(self, numbers: Sequence[int]) -> RowSampler:
+        """Return the sampler of a forest whose trees have the samples of these numbers."""
+        chosen = np.array(numbers, dtype=np.int64)
+        is_beginning = np.array_equal(chosen, np.arange(len(chosen)))
+        return replace(self, tree_numbers=chosen[:0] if is_beginning else chosen)
 
     @cached_property
     def n_units(self) -> int:
@@ -96,7 +124,7 @@ class RowSampler:
         """Return how often each row is in the sample of a tree; None if each is there once."""
         if not self.leaves_rows_out:
             return None
-        _, seed = tree_seeds(self.seed, tree)
+        _, seed = tree_seeds(self.seed, self.number_of(tree))
         units = self._drawn(seed)
         if self.n_redrawn:
             rows = np.repeat(np.arange(len(units)), units)
@@ -132,6 +160,18 @@ class RowSampler:
     @cached_property
     def _members(self) -> list[Indices]:
         return [np.flatnonzero(self.pool_of_unit == pool) for pool in range(len(self.n_draws))]
+
+
+def known_sampler(forest: Any, asked: str) -> RowSampler:
+    """Return what draws the samples of a forest's trees; refuse what was asked if that is not known."""
+    sampler: RowSampler | None = vars(forest).get("sampler_")
+    if sampler is None:
+        msg = (
+            f"{asked} is not available: estimators_ holds trees from elsewhere, and the rows that these "
+            "were grown on are not known; use a forest as its fit left it"
+        )
+        raise UnavailableError(msg)
+    return sampler
 
 
 def _draw(seed: int, pool: int, size: int, n: int, again: bool) -> Counts:

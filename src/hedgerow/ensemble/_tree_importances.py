@@ -27,6 +27,9 @@ Kind: TypeAlias = Literal["occurrences", "impurity", "node_average"]
 Vector: TypeAlias = NDArray[np.float64]
 
 
+_MEASURES = ("features", "occurrences", "impurity", "node_average")
+
+
 @dataclass(frozen=True, eq=False)
 class TreeImportances:
     """The measures of one tree: one number for each feature it uses."""
@@ -35,6 +38,12 @@ class TreeImportances:
     occurrences: NDArray[np.int32]
     impurity: Vector
     node_average: Vector
+
+    def dense(self, n_features: int, kind: Kind = "impurity") -> Vector:
+        """Return one of the measures for all features."""
+        values = np.zeros(n_features)
+        values[self.features] = getattr(self, kind)
+        return values
 
 
 def importances_of(tree: Tree) -> TreeImportances:
@@ -83,8 +92,7 @@ class ForestImportances:
             return np.concatenate([getattr(tree, name) for tree in trees])
 
         ends = np.cumsum([len(tree.features) for tree in trees], dtype=np.int64)
-        names = ("features", "occurrences", "impurity", "node_average")
-        return ForestImportances(n_features, ends, *map(joined, names))  # type: ignore[arg-type]
+        return ForestImportances(n_features, ends, *map(joined, _MEASURES))  # type: ignore[arg-type]
 
     def by_tree(self, kind: Kind) -> sp.csr_array:
         """Return one of the measures, a row a tree and a column a feature."""
@@ -104,16 +112,16 @@ class ForestImportances:
 
     def of_tree(self, number: int, kind: Kind = "impurity") -> Vector:
         """Return one of the measures of one tree."""
+        return self.measures_of(number).dense(self.n_features, kind)
+
+    def measures_of(self, number: int) -> TreeImportances:
+        """Return the measures of one tree."""
         entries = slice(self.ends[number - 1] if number else 0, self.ends[number])
-        values = np.zeros(self.n_features)
-        values[self.features[entries]] = getattr(self, kind)[entries]
-        return values
+        return TreeImportances(*(getattr(self, name)[entries] for name in _MEASURES))
 
     def trees(self) -> list[TreeImportances]:
         """Return the measures tree by tree."""
-        names = ("features", "occurrences", "impurity", "node_average")
-        columns = [np.split(getattr(self, name), self.ends[:-1]) for name in names]
-        return [TreeImportances(*each) for each in zip(*columns, strict=True)]
+        return [self.measures_of(number) for number in range(len(self.ends))]
 
     def mean(self, kind: Kind) -> Vector:
         """Return the mean over the trees that have a split; zeros if none has."""

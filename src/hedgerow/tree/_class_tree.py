@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -92,6 +93,8 @@ class ClassTree(ClassifierMixin, DecisionTree):
         targets = class_targets(self, y, sample_weight, source.shape[0], instead=self._for_values)
         self._keep(*self._grow(source, targets))
         self.classes_ = targets.classes[0] if len(targets.classes) == 1 else list(targets.classes)
+        n_classes = np.array([len(labels) for labels in targets.classes], dtype=np.int64)
+        self.tree_ = replace(self.tree_, n_classes=n_classes)
         return self
 
     @property
