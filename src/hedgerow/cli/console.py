@@ -74,6 +74,8 @@ def _bar(title: str, counted: tuple[str, ...]) -> Iterator[Callable[[Event], Non
                 bar.update(task, completed=event.done, total=event.total)
             elif not counted:
                 bar.update(task, completed=event.done, step=_step_words(event))
+            elif event.path[: len(counted)] != counted:
+                bar.update(task, step=_step_words(event))
 
         yield move
 
