@@ -135,7 +135,7 @@ def _test_words(result: AutoResult) -> list[str]:
 
 def _next_words(result: AutoResult, origin: Origin) -> list[str | Text]:
     if not result.advice:
-        return ["Nothing stands out; loss='hinge' (--loss hinge) is the other loss to try."]
+        return ["Nothing stands out; loss='hinge' (--loss hinge) is the other to try."]
     words: list[str | Text] = []
     for hint in result.advice:
         words += [hint.sentence, *_code(hint, result.model.target_, origin)]

@@ -1,8 +1,8 @@
 """Is a linear classifier too simple? A random forest and an SVC tell, on a sample of the rows.
 
-All three learners are fitted to the same folds of at most 1000 training rows and judged on the rows
-left out. The sample depends on the table and the seed alone, so that a result does not depend on
-how fast a machine is.
+All three learners are fitted to the same folds of some training rows and judged on the rows left
+out. The sample is small beside the rows of the search, and depends on the table and the seed alone,
+so that a result does not depend on how fast a machine is.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ __all__ = ["Rival", "Rivals", "compare_rivals", "is_worthwhile"]
 
 _ROOM = 0.03
 """A linear classifier with fewer errors leaves too little to win."""
-_MOST_ROWS = 1000
-_MOST_VALUES = 200_000
+_FIRST_ROWS = 1000
+_MOST_ROWS = 3000
+_SHARE = 0.05
+"""The sample is the first 1000 rows that are drawn, and so many of the rows more."""
+_MOST_VALUES = 500_000
 _FEWEST_ROWS = 60
 _N_FOLDS = 3
 _CLEAR = 2.5
@@ -96,7 +99,8 @@ def is_worthwhile(found: Search) -> bool:
 def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
     """Return how learners that are not linear do; None if there are too few rows or is no time."""
     width = len(model.encoder_.get_feature_names_out())
-    n_rows = min(len(train.y), _MOST_ROWS, _MOST_VALUES // max(width, 1))
+    wanted = min(_FIRST_ROWS + int(_SHARE * len(train.y)), _MOST_ROWS)
+    n_rows = min(len(train.y), wanted, _MOST_VALUES // max(width, 1))
     generator = generator_of(model.learner_.random_state, _STREAM)
     drawn = np.sort(generator.permutation(len(train.y))[:n_rows])
     codes = encode_labels(train.y[drawn])[1]
