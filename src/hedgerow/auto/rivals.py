@@ -21,11 +21,9 @@ from hedgerow.auto.choose import Search, best_candidate
 from hedgerow.auto.columns import is_sparse
 from hedgerow.auto.sample import Sample
 from hedgerow.auto.table_classifier import TableClassifier
-from hedgerow.ensemble import RandomForestClassifier
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
 from hedgerow.resampling.folds import deal
-from hedgerow.svm import SVC
 
 __all__ = ["Rival", "Rivals", "compare_rivals", "is_worthwhile"]
 
@@ -97,7 +95,10 @@ def is_worthwhile(found: Search) -> bool:
 
 
 def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
-    """Return how learners that are not linear do; None if there are too few rows or is no time."""
+    """Return how learners that are not linear do; None without enough rows or time."""
+    from hedgerow.ensemble import RandomForestClassifier
+    from hedgerow.svm import SVC
+
     width = len(model.encoder_.get_feature_names_out())
     wanted = min(_FIRST_ROWS + int(_SHARE * len(train.y)), _MOST_ROWS)
     n_rows = min(len(train.y), wanted, _MOST_VALUES // max(width, 1))
