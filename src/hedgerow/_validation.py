@@ -21,9 +21,18 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
-from hedgerow._rows import Rows, check_columns, matrix_of, read_rows, remember_columns, some
+from hedgerow._parameters import is_whole
+from hedgerow._rows import (
+    Rows,
+    check_columns,
+    is_missing,
+    matrix_of,
+    read_rows,
+    remember_columns,
+    some,
+)
 from hedgerow._targets import encode_labels
-from hedgerow.errors import DataError, ParameterError, warn_user
+from hedgerow.errors import DataError, DataTypeError, ParameterError, warn_user
 
 __all__ = [
     "LabelMatrixData",
@@ -241,12 +250,13 @@ def check_labels(
     try:
         labels = _one_dimensional(y)
         _refuse_missing_labels(labels)
+        labels = _without_objects(labels)
         kind = type_of_target(labels, input_name="y")
     except DataError:
         raise
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         msg = f"y cannot be used as labels: {_first_line(error)}"
-        raise DataError(msg) from error
+        raise (DataTypeError if isinstance(error, TypeError) else DataError)(msg) from error
     if len(labels) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
         raise DataError(msg)
@@ -327,9 +337,24 @@ def _as_array(values: Any) -> Any:
 
 def _refuse_missing_labels(labels: NDArray[Any]) -> None:
     for i, label in enumerate(labels.tolist() if labels.dtype.kind in "fO" else []):
-        if label is None or (isinstance(label, float) and not math.isfinite(label)):
+        if is_missing(label) or (isinstance(label, float) and math.isinf(label)):
             msg = f"y contains {label} at row {i}, which is no class; remove the row or label it"
             raise DataError(msg)
+
+
+def _without_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects that are all truth values, or all integers, as an array of those.
+
+    A dataframe has such columns where values were missing once; scikit-learn calls them unknown.
+    """
+    if labels.dtype != object or not len(labels) or isinstance(labels[0], str):
+        return labels
+    truths = sum(isinstance(label, bool | np.bool_) for label in labels)
+    if truths == len(labels):
+        return labels.astype(np.bool_)
+    if truths == 0 and all(is_whole(label) and abs(label) < 2**63 for label in labels):
+        return labels.astype(np.int64)
+    return labels
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_of, none, text, whole_number
+from hedgerow._row_sketch import RowSketch, kept_rows
 from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels
+from hedgerow._state.rules import instance_of, labels, optional
 from hedgerow._validation import check_fitted
 from hedgerow._wrapped import classifier_or_none
 from hedgerow.auto.encoder import RULES, TableEncoder
+from hedgerow.auto.sample import series_name
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_at_once
@@ -36,6 +38,7 @@ __all__ = ["TableClassifier"]
     ),
     classes_=labels("classes"),
     target_=any_of(none, text, whole_number(0)),
+    row_sketch_=optional(instance_of(RowSketch)),
 )
 class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """Encode a table and classify its rows.
@@ -63,6 +66,8 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         without a header.
     status_ : str
         The learner's, if it has one.
+    row_sketch_ : RowSketch
+        Digests of some training rows, by which ``hedgerow evaluate`` knows them again.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -110,7 +115,8 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
             learner.fit(encoded, labels)
         self.encoder_, self.learner_ = encoder, learner
         self.classes_ = self.learner_.classes_
-        self.target_ = X.target if isinstance(X, Table) else _series_name(y)
+        self.target_ = X.target if isinstance(X, Table) else series_name(y)
+        self.row_sketch_ = RowSketch.of(encoded[kept_rows(encoded.shape[0])], encoded.shape[0])
         self._remember_columns()
         return self
 
@@ -154,9 +160,3 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _series_name(y: Any) -> str | None:
-    """Return the name of a dataframe's column of labels, if y is one and has one."""
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name else None

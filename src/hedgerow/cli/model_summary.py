@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from hedgerow._page.words import count, short
 from hedgerow._rows import dense
 from hedgerow._targets import pairs_of_classes
 from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
-from hedgerow.cli.words import count, short
 from hedgerow.kernels import Precomputed
 
 __all__ = [

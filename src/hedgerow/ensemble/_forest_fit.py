@@ -29,6 +29,7 @@ from hedgerow._parameters import (
     verbosity,
     whole_number,
 )
+from hedgerow._row_sketch import RowSketch
 from hedgerow._state.rules import AttributeRule, instance_of, optional
 from hedgerow.ensemble._flatness import Flatness, flatness_rule
 from hedgerow.ensemble._groups import read_groups
@@ -80,6 +81,7 @@ FOREST_RULES: Mapping[str, Rule] = {
 
 FITTED_RULES: Mapping[str, AttributeRule] = {
     "category_columns_": instance_of(Categories, features=lambda found: found.n_features),
+    "row_sketch_": optional(instance_of(RowSketch)),
     "trees_": instance_of(
         PackedTrees,
         trees=len,

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 from hedgerow._engine import check_n_threads
 from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, check_parameters, check_seed, short_text, whole_number
+from hedgerow._row_sketch import RowSketch
 from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, instance_of, optional
 from hedgerow._validation import check_fitted
 from hedgerow.monitor import CallbackSupport, current
@@ -57,6 +58,7 @@ def _sound_tree() -> Shaped:
 
 FITTED_RULES: Mapping[str, AttributeRule] = {
     "category_columns_": instance_of(Categories, features=lambda found: found.n_features),
+    "row_sketch_": optional(instance_of(RowSketch)),
     "tree_": _sound_tree(),
     "max_features_": whole_number(1),
     "status_": short_text,
