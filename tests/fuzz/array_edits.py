@@ -17,7 +17,23 @@ _FLOATS = (
     *(0.0, -0.0, 1.0, -1.0, 0.5, np.nan, np.inf, -np.inf, 1e-320, 1e-300, 1e30, 1e160, 1.7e308),
     *(-1.7e308, 1e10, -1e10, 2.0**31, 2.0**53, 2.0**63),
 )
-_WHOLE = (0, 1, -1, 2, 127, 128, 255, 10**4, 10**6, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1)
+_WHOLE = (
+    0,
+    1,
+    -1,
+    2,
+    127,
+    128,
+    255,
+    10**4,
+    10**6,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**40,
+    2**62,
+    2**63 - 1,
+)
 
 
 def edited_array(rng: Random, array: Array, others: Sequence[Array]) -> Array:
@@ -50,7 +66,9 @@ def _element(rng: Random, flat: Array, which: Any) -> Any:
     """Return what may stand there instead: numbers at the edges, near the old one, or another's."""
     if rng.random() < 0.4:
         near = [flat[which] + 1, flat[which] - 1, flat[which] * 2, flat[rng.randrange(len(flat))]]
-        return np.asarray(rng.choice(near if flat.dtype != np.bool_ else near[-1:])).astype(flat.dtype)
+        return np.asarray(rng.choice(near if flat.dtype != np.bool_ else near[-1:])).astype(
+            flat.dtype
+        )
     if flat.dtype.kind == "f":
         return np.float64(rng.choice(_FLOATS)).astype(flat.dtype)
     sizes = (len(flat) - 1, len(flat), len(flat) + 1)
@@ -92,7 +110,15 @@ def _wider(_rng: Random, array: Array, _other: Array) -> Array:
 
 def _reshaped(rng: Random, array: Array, _other: Array) -> Array:
     n = array.size
-    shapes: list[tuple[int, ...]] = [(n,), (1, n), (n, 1), (n, 1, 1), (0, *array.shape[1:]), (0,), (3, 0)]
+    shapes: list[tuple[int, ...]] = [
+        (n,),
+        (1, n),
+        (n, 1),
+        (n, 1, 1),
+        (0, *array.shape[1:]),
+        (0,),
+        (3, 0),
+    ]
     shape = rng.choice(shapes)
     return array.reshape(shape) if 0 not in shape or n == 0 else np.zeros(shape, array.dtype)
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.fuzz.child import Board, Inputs, Limits, Problem, run_child
+from tests.fuzz.child import FAILED, Board, Inputs, Limits, Problem, run_child
 from tests.fuzz.target import MOST_STEPS, Seeds, Target
 
-__all__ = ["Finding", "judge", "minimal", "run_inputs", "seeds_of"]
+__all__ = ["Finding", "judge", "minimal", "run_inputs"]
 
 _POLL = 0.05
 """Seconds between looks at the children."""
@@ -48,25 +48,11 @@ class _Running:
     killed: str = ""
     text: bytes = b""
 
-
-def seeds_of(target: Target) -> Seeds:
-    """Return the seeds of a target, made in a child, as fitting may leave threads that no fork has."""
-    with tempfile.TemporaryDirectory(prefix="hedgerow-seeds-") as folder:
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                import warnings
-
-                warnings.simplefilter("ignore")
-                target.write_seeds(Path(folder))
-                code = 0
-            finally:
-                os._exit(code)
-        _, status = os.waitpid(pid, 0)
-        if status != 0:
-            raise RuntimeError(f"the seeds of {target.name} could not be made: status {status}")
-        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+    @property
+    def n_done(self) -> int:
+        """How many inputs have been read, one that the child died of among them."""
+        _, seconds, n_done = self.board.read()
+        return n_done + (seconds > 0.0)
 
 
 def run_inputs(
@@ -92,7 +78,7 @@ def run_inputs(
                 running.remove(child)
                 found, rest = _closed(child)
                 yield from found
-                count(child.inputs.target.name, child.board.read()[2] + (rest is not None))
+                count(child.inputs.target.name, child.n_done)
                 if rest is not None and len(rest.numbers):
                     waiting.append(rest)
 
@@ -170,7 +156,7 @@ def _closed(child: _Running) -> tuple[list[Finding], Inputs | None]:
     rest = None
     if status != 0:
         errors = child.errors.read_text(errors="replace") if child.errors.exists() else ""
-        if number < 0:
+        if number < 0 or os.waitstatus_to_exitcode(status) == FAILED:
             raise RuntimeError(f"a child of {child.inputs.target.name} failed by itself:\n{errors}")
         problems.append(Problem(number, _cause(child, status, errors), errors[-_MOST_REPORT:]))
         rest = replace(child.inputs, numbers=range(number + 1, child.inputs.numbers.stop))

@@ -20,8 +20,10 @@ from typing import NoReturn
 from hedgerow.errors import HedgerowError
 from tests.fuzz.target import Seeds, Target
 
-__all__ = ["Board", "Inputs", "Limits", "Problem", "run_child"]
+__all__ = ["FAILED", "Board", "Inputs", "Limits", "Problem", "run_child"]
 
+FAILED = 77
+"""What a child exits with when the harness itself has failed."""
 _OUR_CODE = "/hedgerow/"
 _OUR_TESTS = "/tests/"
 
@@ -72,30 +74,32 @@ class Inputs:
 
 
 class Board:
-    """Memory that a child shares with its parent: the input it is at, since when, how many are done."""
+    """Memory that a child shares with its parent: the last input, since when it is read, how many are done."""
 
     _LAYOUT = struct.Struct("=qdq")
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+        self._number = -1
         self._n_done = 0
 
     def begin(self, number: int) -> None:
-        """Say that the child is now at an input."""
-        self._write(number, time.monotonic())
+        """Say that the child now reads an input."""
+        self._number = number
+        self._write(time.monotonic())
 
     def end(self) -> None:
-        """Say that it is done with an input."""
+        """Say that it is done with it."""
         self._n_done += 1
-        self._write(-1, 0.0)
+        self._write(0.0)
 
     def read(self) -> tuple[int, float, int]:
-        """Return the input the child is at (-1 for none), the seconds it has been, how many are done."""
+        """Return the last input, for how many seconds it has been read (0 if done), how many are done."""
         number, began, n_done = self._LAYOUT.unpack_from(self._memory)
-        return number, time.monotonic() - began if number >= 0 else 0.0, n_done
+        return number, time.monotonic() - began if began else 0.0, n_done
 
-    def _write(self, number: int, began: float) -> None:
-        self._LAYOUT.pack_into(self._memory, 0, number, began, self._n_done)
+    def _write(self, began: float) -> None:
+        self._LAYOUT.pack_into(self._memory, 0, self._number, began, self._n_done)
 
 
 def run_child(inputs: Inputs, board: Board, reports: int, limits: Limits) -> NoReturn:
@@ -105,9 +109,9 @@ def run_child(inputs: Inputs, board: Board, reports: int, limits: Limits) -> NoR
     try:
         for problem in _problems(inputs, board, folder, limits):
             os.write(reports, json.dumps(asdict(problem)).encode() + b"\n")
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the process ends here
         traceback.print_exc()
-        os._exit(3)
+        os._exit(FAILED)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)

@@ -87,7 +87,9 @@ def _odd(rng: Random, value: Any, words: Sequence[str]) -> Any:
         return rng.choice([*words, *_ODD_TEXTS, value + "x", value[:-1], value.upper()])
     if isinstance(value, list) and value:
         shuffled = rng.sample(value, len(value))
-        return copy.deepcopy(rng.choice([value[:-1], value + value, value[::-1], shuffled, value * 20]))
+        return copy.deepcopy(
+            rng.choice([value[:-1], value + value, value[::-1], shuffled, value * 20])
+        )
     return copy.deepcopy(rng.choice(_ODD_FORMS))
 
 

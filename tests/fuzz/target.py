@@ -39,8 +39,8 @@ class Target:
         Short; part of the names of files.
     share : int
         How many of the mutations of all targets it gets, relative to the others.
-    write_seeds : callable
-        Writes valid inputs into a folder, a file each; the same ones every time.
+    seeds : callable
+        Makes valid inputs, by name; the same ones every time.
     mutate : callable
         Takes a source of random numbers, the seeds and the most steps to take, and returns an
         input. Whatever is drawn besides the steps is drawn before them, so that fewer steps give
@@ -52,7 +52,7 @@ class Target:
 
     name: str
     share: int
-    write_seeds: Callable[[Path], None]
+    seeds: Callable[[], dict[str, bytes]]
     mutate: Callable[[Random, Seeds, int], bytes]
     consume: Callable[[bytes, Path], None]
 
