@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 
 __all__ = [
@@ -132,7 +133,7 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
-    rows = X.tocsr()
+    rows = checked_sparse(X).tocsr()
     rows = rows.astype(_float_dtype(rows.data), copy=False)
     if not rows.has_canonical_format:
         rows = rows.copy()

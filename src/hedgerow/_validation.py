@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
 from hedgerow._rows import Rows, check_columns, matrix_of, read_rows, remember_columns, some
+from hedgerow._sparse import checked_sparse
 from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, ParameterError
 
@@ -258,7 +259,7 @@ def check_labels(
 
 def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """Return which labels each row has."""
-    table = y.toarray() if sp.issparse(y) else _as_array(y)
+    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else _as_array(y)
     table = np.asarray(table)
     if len(table) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"

@@ -9,7 +9,7 @@ be loaded and what is loaded can be used. A state names classes, it never brings
 
 from hedgerow._state.declare import is_stateful, record, stateful
 from hedgerow._state.errors import MissingPackageError, StateError
-from hedgerow._state.values import Arrays, Json, dump_state, load_state
+from hedgerow._state.values import Arrays, Json, dump_state, is_unicode, load_state
 
 __all__ = [
     "Arrays",
@@ -18,6 +18,7 @@ __all__ = [
     "StateError",
     "dump_state",
     "is_stateful",
+    "is_unicode",
     "load_state",
     "record",
     "stateful",

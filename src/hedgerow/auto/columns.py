@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow._rows import RESHAPE, is_missing, refuse_empty
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
@@ -100,7 +101,7 @@ def _from_sparse(X: Any) -> Columns:
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         msg = f"X is a sparse {X.ndim}-D array of {X.dtype}; give a matrix of real numbers"
         raise DataError(msg)
-    numbers = sp.csr_matrix(X, dtype=np.float64)
+    numbers = sp.csr_matrix(checked_sparse(X), dtype=np.float64)
     if np.isnan(numbers.data).any():
         raise DataError(
             "X is sparse and contains NaN; fill missing values first, or give a dense table"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable
@@ -14,13 +16,14 @@ from typing import Any, BinaryIO
 
 from hedgerow.errors import FileAccessError, FileFormatError
 
-__all__ = ["DAMAGE", "Source"]
+__all__ = ["DAMAGE", "Source", "open_regular"]
 
 DAMAGE = (EOFError, OSError, zlib.error)
 """What the decompressors raise in the middle of a file that is cut short or altered."""
 
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FOLDER = "it is a folder; name a file in it"
 
 
 class Source:
@@ -59,10 +62,7 @@ class Source:
     def _open_plain(self) -> BinaryIO:
         if self._memory is not None:
             return io.BytesIO(self._memory)
-        try:
-            return self.path.open("rb")
-        except OSError as error:
-            raise FileAccessError(f"cannot read {self.path}: {_reason(error)}") from error
+        return open_regular(self.path)
 
     def _reopen(self, plain: BinaryIO) -> BinaryIO | Path:
         """Return what a decompressor shall open; given a path, it also closes the file."""
@@ -70,6 +70,21 @@ class Source:
             return plain
         plain.close()
         return self.path
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading; a pipe, device or folder is refused at once, whoever is at its other end."""
+    try:
+        # Without O_NONBLOCK, a pipe is opened only when somebody writes to it; files do not care.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # a ValueError if there is a NUL in the name
+        raise FileAccessError(f"cannot read {path}: {_reason(error)}") from error
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    what = _FOLDER if stat.S_ISDIR(mode) else "it is no regular file; copy what it gives into one"
+    raise FileAccessError(f"cannot read {path}: {what}")
 
 
 def _without_byte_order_mark(stream: BinaryIO) -> BinaryIO:
@@ -83,12 +98,10 @@ def _without_byte_order_mark(stream: BinaryIO) -> BinaryIO:
     return stream
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: OSError | ValueError) -> str:
     """Say why a file cannot be opened, and what to do."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file; check its name and folder"
-    if isinstance(error, IsADirectoryError):
-        return "it is a folder; name a file in it"
     if isinstance(error, PermissionError):
         return "permission is denied; ask its owner or copy it to where you may read"
-    return f"{error.strerror or error}; check the disk and the name"
+    return f"{getattr(error, 'strerror', None) or error}; check the disk and the name"

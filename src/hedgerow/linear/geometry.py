@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hedgerow import _core
 from hedgerow._rows import dense, matrix_of, read_rows
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["Hyperplane"]
@@ -282,7 +283,7 @@ def _planes_of(model: Any) -> tuple[Vector, Vector]:
     except AttributeError:
         msg = f"{name} has no coef_ and intercept_; give a linear model that has been fitted"
         raise ParameterError(msg) from None
-    coef = coef.toarray() if hasattr(coef, "toarray") else coef
+    coef = checked_sparse(coef, "coef_").toarray() if hasattr(coef, "toarray") else coef
     coef = np.atleast_2d(np.asarray(coef, np.float64))
     intercept = np.asarray(intercept, np.float64).ravel()
     return coef, np.broadcast_to(intercept, len(coef))

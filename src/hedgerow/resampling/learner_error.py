@@ -22,6 +22,7 @@ from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import check_seed, one_of, whole_number
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.monitor import current, monitored, raising_at_once
 from hedgerow.resampling.bootstrapping import ConfidenceInterval, bootstrap, check, check_level
@@ -241,7 +242,7 @@ class _Trial:
 
 
 def _rows_of(X: Any) -> Any:
-    return X if hasattr(X, "shape") else np.asarray(X)
+    return checked_sparse(X) if hasattr(X, "shape") else np.asarray(X)
 
 
 def _row_loss(metric: Any, learner: Any) -> RowLoss:
