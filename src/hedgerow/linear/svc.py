@@ -246,7 +246,7 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         # The checked data are not kept: of them a fit needs no more than the problems and the classes.
         problems, classes = self._problems(self._data(X, y, sample_weight))
         self.multilabel_ = is_label_matrix(y)
-        fixed = {"classes_": classes, "multilabel_": self.multilabel_}
+        fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
         folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
             results = self._solve(problems, partial(self._model_at, **fixed))

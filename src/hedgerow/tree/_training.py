@@ -176,7 +176,7 @@ def _columns_of(y: Any) -> list[Any]:
     if getattr(y, "ndim", 2) < 2:
         return [y]
     try:
-        table = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        table = y.toarray() if hasattr(y, "toarray") else np.asanyarray(y)
     except ValueError:  # rows of different lengths; what reads labels says so
         return [y]
     return list(table.T) if table.ndim == 2 else [y]
