@@ -21,7 +21,15 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
-from hedgerow._rows import Rows, check_columns, matrix_of, read_rows, remember_columns, some
+from hedgerow._rows import (
+    Rows,
+    check_columns,
+    matrix_of,
+    read_rows,
+    refuse_masked,
+    remember_columns,
+    some,
+)
 from hedgerow._sparse import checked_sparse
 from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, ParameterError
@@ -240,7 +248,7 @@ def check_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and the class number of every row; values are sent elsewhere."""
     try:
-        labels = column_or_1d(_as_array(y), warn=True)
+        labels = column_or_1d(_as_array(y, "y"), warn=True)
         _refuse_missing_labels(labels)
         kind = type_of_target(labels, input_name="y")
     except DataError:
@@ -259,7 +267,7 @@ def check_labels(
 
 def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """Return which labels each row has."""
-    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else _as_array(y)
+    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else _as_array(y, "y")
     table = np.asarray(table)
     if len(table) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"
@@ -278,7 +286,7 @@ def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
 def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the value of every row, a finite float64."""
     try:
-        values = column_or_1d(_as_array(y), warn=True)
+        values = column_or_1d(_as_array(y, "y"), warn=True)
         _refuse_what_is_no_number(values)
         targets: NDArray[np.float64] = values.astype(np.float64)
     except DataError:
@@ -310,8 +318,9 @@ def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
             raise DataError(msg)
 
 
-def _as_array(values: Any) -> Any:
-    """Return a series of any dataframe library as an array; others as they are."""
+def _as_array(values: Any, name: str) -> Any:
+    """Return a series of any dataframe library as an array; others as they are, if nothing is masked."""
+    refuse_masked(values, name)
     is_series = nw.dependencies.is_into_series(values)
     return nw.from_native(values, series_only=True).to_numpy() if is_series else values
 
@@ -328,7 +337,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weights = np.asarray(_as_array(sample_weight), dtype=np.float64)
+        weights = np.asarray(_as_array(sample_weight, "sample_weight"), dtype=np.float64)
+    except DataError:
+        raise
     except (ValueError, TypeError) as error:
         msg = f"sample_weight cannot be read as numbers: {error}; give one number a row"
         raise DataError(msg) from error

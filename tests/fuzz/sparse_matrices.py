@@ -144,7 +144,7 @@ def _consume(data: bytes, folder: Path) -> None:
     methods = [name for name in ("predict", "decision_function", "apply") if hasattr(model, name)]
     attempt(getattr(model, rng.choice(methods)), _matrix(data))
     kernel = rng.choice(
-        [hedgerow.RBF(gamma=0.5), hedgerow.Linear(), hedgerow.Polynomial(2, gamma=0.1)]
+        [hedgerow.RBF(gamma=0.5), hedgerow.Linear(), hedgerow.Polynomial(degree=2, gamma=0.1)]
     )
     attempt(kernel, _matrix(data), _rows() if rng.random() < 0.5 else _matrix(data))
     attempt(hedgerow.LinearSVC().partial_fit, _matrix(data), y, classes=[0, 1])

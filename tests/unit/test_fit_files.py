@@ -17,8 +17,8 @@ from hedgerow.errors import (
     ParameterError,
 )
 
-BLOCK = 4000
-"""Bytes of a block that make some ten of a small file."""
+BLOCK = 2000
+"""Bytes of a block: a small file has more than fit into memory."""
 
 
 def small_rows(n_rows=300, n_features=6, seed=0):

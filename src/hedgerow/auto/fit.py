@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._parameters import check_seed, generator_of
-from hedgerow._rows import is_missing
+from hedgerow._rows import is_missing, refuse_masked
 from hedgerow._targets import encode_labels
 from hedgerow._validation import check_labels, refuse_one_class
 from hedgerow.auto.advice import Evidence, Hint, advise
@@ -229,6 +229,7 @@ def _sample(X: Any, y: Any) -> _Sample:
         y, target = X.y if y is None else y, X.target
     if y is None:
         raise DataError("there are no labels; give y, or read the table with a target")
+    refuse_masked(y, "y")
     columns, labels = as_columns(X), np.asarray(y)
     if labels.shape != (columns.shape[0],):
         msg = f"X has {columns.shape[0]} rows but y has shape {labels.shape}; give one label a row"

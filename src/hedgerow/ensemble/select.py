@@ -395,5 +395,5 @@ def _columns(X: Any, places: NDArray[np.int64]) -> Any:
     if isinstance(X, Mapping):
         names = list(X)
         return {names[j]: X[names[j]] for j in places}
-    array = np.asarray(X)
-    return (np.asarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]
+    array = np.asanyarray(X)
+    return (np.asanyarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]

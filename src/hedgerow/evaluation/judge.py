@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow._engine import check_n_threads
 from hedgerow._parameters import check_seed, one_of, whole_number
+from hedgerow._rows import refuse_masked
 from hedgerow.errors import DataError
 from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
 from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement
@@ -152,6 +153,7 @@ def compare(
 
 
 def _target(y: Any) -> NDArray[Any]:
+    refuse_masked(y, "y")
     target = np.asarray(y)
     if target.ndim == 1 and len(target) > 1:
         return target

@@ -82,7 +82,8 @@ class FileRows:
     mean_norm : float
         The mean of the squared norms of the rows.
     sample : SampledRows or None
-        Some rows, to start from; None if there are too many features for that.
+        All rows if they fit into a few blocks, else some to start from; None if there are too many
+        features for that.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class FileRows:
     def survey(self, n_features: int | None, most_sampled: int, seed: int) -> None:
         """Read all files once: count rows and features, take down labels, and draw a sample.
 
-        There is none with more features than ``most_sampled``.
+        There is none with more features than ``most_sampled``, unless it holds all rows.
         """
         lowest, highest, squares = 1, -1, 0.0
         sample = EvenSample(SAMPLED_BLOCKS * self.files.block_bytes, most_sampled + 1, seed)

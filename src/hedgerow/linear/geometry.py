@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow import _core
-from hedgerow._rows import dense, matrix_of, read_rows
+from hedgerow._rows import dense, matrix_of, read_rows, refuse_masked
 from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, ParameterError
 
@@ -220,6 +220,7 @@ class Hyperplane:
 
     def _signs(self, y: ArrayLike, n_rows: int) -> Vector:
         """Return +1 or -1 for every label."""
+        refuse_masked(y, "y")
         labels = np.asarray(y)
         if labels.shape != (n_rows,):
             msg = f"y has shape {labels.shape} but X has {n_rows} rows; give one label a row"

@@ -246,12 +246,11 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         # The checked data are not kept: of them a fit needs no more than the problems and the classes.
         problems, classes = self._problems(self._data(X, y, sample_weight))
         self.multilabel_ = is_label_matrix(y)
-        fixed = {"classes_": classes, "multilabel_": self.multilabel_}
+        fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
         folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
-            results = self._solve(problems, partial(_model_at, fixed=fixed))
+            results = self._solve(problems, partial(self._model_at, **fixed))
         self.classes_ = classes
-        self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
         self._learn_probabilities(X, y, sample_weight, folds)
         return self
@@ -365,10 +364,3 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multi_class == "ovr" and self.calibrate is None
         return tags
-
-
-def _model_at(point: tuple[NDArray[np.float64], float], fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes with which a machine of one problem predicts."""
-    w, intercept = point
-    coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
-    return {"coef_": coef, "intercept_": intercepts, **fixed}

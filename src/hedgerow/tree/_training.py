@@ -180,7 +180,7 @@ def _columns_of(y: Any) -> list[Any]:
     if sp.issparse(y):
         return list(checked_sparse(y, "y").toarray().T)
     try:
-        table = np.asarray(y)
+        table = np.asanyarray(y)
     except ValueError:  # rows of different lengths; what reads labels says so
         return [y]
     return list(table.T) if table.ndim == 2 else [y]
