@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import hedgerow
 from tests.fuzz.byte_edits import compressed
 from tests.fuzz.csv_files import fit_files, use_table
-from tests.fuzz.target import Seeds, Target, attempt, choices_of, n_steps
+from tests.fuzz.target import WIDE, Seeds, Target, attempt, choices_of, n_steps
 from tests.fuzz.text_edits import edited_text
 
 __all__ = ["TARGET"]
@@ -19,7 +20,7 @@ _SEEDS = {
     "values": "0.25 1:1\n-1.5 2:1 4:2\n3e2 1:0.125\n" * 3,
     "from-zero": "1 0:1 2:2\n0 1:1\n1 0:3\n",
     "remarks": "# a remark\n1 qid:3 1:2 # more\n\n0 1:1\n1 1:4\n",
-    "far": "1 1:1 1000000:2\n0 999999:1\n1 5:1\n",
+    "far": "1 1:1 30000:2\n0 29999:1\n1 5:1\n",
     "empty-rows": "1\n0 1:1\n1 2:1\n0\n",
 }
 _WORDS = (
@@ -51,11 +52,13 @@ def _mutate(rng: Random, seeds: Seeds, most: int) -> bytes:
 def _consume(data: bytes, folder: Path) -> None:
     path, rng = folder / "rows.svm", choices_of(data)
     path.write_bytes(data)
-    n_features = rng.choice([None, None, 3, 10**6, 2**40])
+    n_features = rng.choice([None, None, None, 3, 3000, 2**40])
     file_format = rng.choice(["auto", "libsvm", "libsvm"])
-    table = attempt(hedgerow.read_table, path, format=file_format, n_features=n_features)
+    table: Any = attempt(hedgerow.read_table, path, format=file_format, n_features=n_features)
     if table is not None:
         use_table(table, rng)
+        if not isinstance(table.X, dict) and table.X.shape[1] > WIDE:
+            return
     fit_files(path, rng, rng.choice(["auto", "libsvm"]), None)
 
 

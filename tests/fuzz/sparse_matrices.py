@@ -70,7 +70,7 @@ def _mutate(rng: Random, seeds: Seeds, most: int) -> bytes:
     arrays = {part: stored[part] for part in _PARTS[form]}
     for _ in range(n_steps(rng, most)):
         if rng.random() < 0.1:
-            shape[rng.randrange(2)] = rng.choice([0, 1, 5, 7, 11, 13, 10**4, 2**31, 2**40, -1])
+            shape[rng.randrange(2)] = rng.choice([0, 1, 5, 7, 11, 13, 3000, -1])
         elif rng.random() < 0.3:
             part = rng.choice(list(arrays))
             arrays[part] = arrays[part].astype(rng.choice(["<i8", "<i4", "<f8"]))
@@ -139,9 +139,10 @@ def _fitted() -> list[Any]:
 def _consume(data: bytes, folder: Path) -> None:
     rng = choices_of(data)
     y = np.arange(_N_ROWS) % 2
-    attempt(rng.choice(_learners())().fit, _matrix(data), y)
+    learner = rng.choice(_learners())()
     model = rng.choice(_fitted())
     methods = [name for name in ("predict", "decision_function", "apply") if hasattr(model, name)]
+    attempt(learner.fit, _matrix(data), y)
     attempt(getattr(model, rng.choice(methods)), _matrix(data))
     kernel = rng.choice(
         [hedgerow.RBF(gamma=0.5), hedgerow.Linear(), hedgerow.Polynomial(degree=2, gamma=0.1)]

@@ -11,9 +11,21 @@ from random import Random
 
 from hedgerow.errors import HedgerowError
 
-__all__ = ["MOST_STEPS", "TARGETS", "Seeds", "Target", "attempt", "find_target", "n_steps"]
+__all__ = [
+    "MOST_STEPS",
+    "TARGETS",
+    "WIDE",
+    "Seeds",
+    "Target",
+    "attempt",
+    "choices_of",
+    "find_target",
+    "n_steps",
+]
 
 Seeds = Mapping[str, bytes]
+WIDE = 10**6
+"""Columns up to which models are fitted: more can be asked for by a few bytes, and take what they take."""
 MOST_STEPS = 8
 """More than any mutation takes."""
 
