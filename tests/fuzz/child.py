@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import resource
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from hedgerow.errors import HedgerowError
-from tests.fuzz.target import Seeds, Target
+from tests.fuzz.target import MOST_STEPS, Seeds, Target
 
 __all__ = ["FAILED", "Board", "Inputs", "Limits", "Problem", "run_child"]
 
@@ -57,14 +58,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Some mutations of a target, or given inputs instead of them."""
+    """Some mutations of a target, or given inputs instead of them; none is begun after the deadline."""
 
     target: Target
     seeds: Seeds
     seed: int
     numbers: range
-    most_steps: int = 99
+    most_steps: int = MOST_STEPS
     given: tuple[bytes, ...] = ()
+    deadline: float = math.inf
 
     def make(self, number: int) -> bytes:
         """Return the input of that number."""
@@ -119,6 +121,8 @@ def run_child(inputs: Inputs, board: Board, reports: int, limits: Limits) -> NoR
 
 def _problems(inputs: Inputs, board: Board, folder: Path, limits: Limits) -> Iterable[Problem]:
     for number in inputs.numbers:
+        if time.monotonic() > inputs.deadline:
+            return
         data = inputs.make(number)
         before = _peak_megabytes()
         board.begin(number)

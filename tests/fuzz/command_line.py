@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from tests.fuzz.target import TARGETS, Seeds, Target, find_target
 
 __all__ = ["main"]
 
-_BATCH = 500
+_BATCH = 250
 _MOST_SAVED = 3
 """Inputs that are saved of findings of one kind."""
 _TOLD_EVERY = 10_000
@@ -97,19 +98,17 @@ class _Session:
 
     def _batches(self) -> Iterator[Inputs]:
         """Yield batches of the targets in turn, each as often as its share, until time or count is up."""
-        options, began = self.options, time.monotonic()
-        given = dict.fromkeys(self.targets, 0)
-        while True:
-            left = _BATCH if options.count is None else options.count - sum(given.values())
-            late = options.seconds is not None and time.monotonic() - began > options.seconds
-            if late or left <= 0:
-                return
+        options, given = self.options, dict.fromkeys(self.targets, 0)
+        most = math.inf if options.count is None else options.count
+        deadline = math.inf if options.seconds is None else time.monotonic() + options.seconds
+        while sum(given.values()) < most and time.monotonic() < deadline:
             name = min(given, key=lambda name: given[name] / self.targets[name].share)
-            target = self.targets[name]
-            size = min(left, _BATCH if options.seconds is None else _BATCH // 10)
-            first = options.first + given[name]
+            target, first = self.targets[name], options.first + given[name]
+            size = int(min(_BATCH, most - sum(given.values())))
             given[name] += size
-            yield Inputs(target, self.seeds[target.name], options.seed, range(first, first + size))
+            numbers = range(first, first + size)
+            seeds = self.seeds[target.name]
+            yield Inputs(target, seeds, options.seed, numbers, deadline=deadline)
 
     def _count(self, target: str, n: int) -> None:
         before = self.done.total()
