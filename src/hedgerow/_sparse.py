@@ -32,8 +32,8 @@ def checked_sparse(matrix: Any, name: str = "X") -> Any:
         return matrix
     try:
         matrix = _READERS.get(matrix.format, _as_it_is)(matrix)
-        check = _CHECKS.get(matrix.format)
-        problem = "is of a format that is not known here" if check is None else check(matrix)
+        check = _CHECKS.get(matrix.format, _unknown)
+        problem = f"has the shape {matrix.shape}" if min(matrix.shape) < 0 else check(matrix)
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
         problem = f"cannot be read ({type(error).__name__}: {error})"
     if problem is not None:
@@ -53,9 +53,11 @@ def compressed_problem(
         return f"has row bounds (indptr) that are not {n_major + 1} numbers from 0 on"
     if np.any(indptr[1:] < indptr[:-1]):
         return "has row bounds (indptr) that decrease"
+    if len(indices) != n_values:
+        return f"has {len(indices)} indices for {n_values} values"
     end = int(indptr[-1])
-    if end > min(len(indices), n_values):
-        return f"has row bounds (indptr) up to {end} for {min(len(indices), n_values)} values"
+    if end > n_values:
+        return f"has row bounds (indptr) up to {end} for {n_values} values"
     return _outside(indices[:end], n_minor)
 
 
@@ -113,6 +115,10 @@ def _meeting(matrix: Any) -> Any:
     if meets.all():
         return matrix
     return type(matrix)((matrix.data[meets], matrix.offsets[meets]), shape=matrix.shape)
+
+
+def _unknown(matrix: Any) -> str:  # noqa: ARG001 - one of the checks
+    return "is of a format that is not known here"
 
 
 _CHECKS: dict[str, Callable[[Any], str | None]] = {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tests.fuzz.campaign import Finding, judge, minimal, run_inputs
@@ -17,6 +19,8 @@ from tests.fuzz.target import TARGETS, Seeds, Target, find_target
 __all__ = ["main"]
 
 _BATCH = 250
+_LONG_BATCH = 2000
+"""Mutations that a child makes before another takes its place: if time is short, every target has its turn."""
 _MOST_SAVED = 3
 """Inputs that are saved of findings of one kind."""
 _TOLD_EVERY = 10_000
@@ -86,6 +90,7 @@ class _Session:
     def run(self) -> int:
         """Run the campaign; return 1 if there are findings."""
         self.seeds = {target.name: target.seeds() for target in self.targets.values()}
+        self._import_what_is_needed()
         began = time.monotonic()
         for finding in run_inputs(self._batches(), self.options.jobs, self.limits, self._count):
             self._keep(finding)
@@ -96,15 +101,23 @@ class _Session:
             print(f"  {n:6d}  {target}: {kind}")
         return int(bool(self.kinds))
 
+    def _import_what_is_needed(self) -> None:
+        """Read a seed of each target, so that what is imported when needed is there before a fork."""
+        for target in self.targets.values():
+            seed = next(iter(self.seeds[target.name].values()))
+            with tempfile.TemporaryDirectory() as folder, suppress(Exception):
+                target.consume(seed, Path(folder))
+
     def _batches(self) -> Iterator[Inputs]:
         """Yield batches of the targets in turn, each as often as its share, until time or count is up."""
         options, given = self.options, dict.fromkeys(self.targets, 0)
         most = math.inf if options.count is None else options.count
         deadline = math.inf if options.seconds is None else time.monotonic() + options.seconds
+        batch = _BATCH if options.seconds is not None else _LONG_BATCH
         while sum(given.values()) < most and time.monotonic() < deadline:
             name = min(given, key=lambda name: given[name] / self.targets[name].share)
             target, first = self.targets[name], options.first + given[name]
-            size = int(min(_BATCH, most - sum(given.values())))
+            size = int(min(batch, most - sum(given.values())))
             given[name] += size
             numbers = range(first, first + size)
             seeds = self.seeds[target.name]

@@ -91,7 +91,7 @@ def evaluate(
     0.96
     """
     target = _target(y)
-    answers = Answers(model, X)
+    answers = Answers(model, X, len(target))
     scores = joint_metrics(read_metrics(metrics, model), answers, target)
     run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
     spans = _spans(run, scores, check_level(confidence_level), method)
@@ -138,7 +138,9 @@ def compare(
     """
     target = _target(y)
     chosen = read_metrics(metrics, a)
-    first, second = (joint_metrics(chosen, Answers(model, X), target) for model in (a, b))
+    first, second = (
+        joint_metrics(chosen, Answers(model, X, len(target)), target) for model in (a, b)
+    )
     run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
 
     def difference(counts: Counts) -> Values:

@@ -161,8 +161,10 @@ class EvenSample:
         return chunk.where(chunk.draws < self._k * self._rates(chunk.matrix))
 
     def _thin_out(self) -> None:
-        """Let rows go until the sample takes half of its bytes, by a lower k if need be."""
+        """Let rows go until the sample takes half of its bytes, by a lower k if need be; one stays."""
         keys = np.concatenate([chunk.draws / self._rates(chunk.matrix) for chunk in self._chunks])
+        if len(keys) < 2:
+            return
         self._k = min(self._k, float(np.quantile(keys, 0.5)))
         self._chunks = [self._thinned(chunk) for chunk in self._chunks]
 
