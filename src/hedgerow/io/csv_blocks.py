@@ -83,8 +83,14 @@ class CsvBlocks:
                         weights = checked_weights(self.path, weights, n_before)
                     n_before += len(X)
                     yield Block((X,), labels, X.nbytes, weights)
-            except (pa.ArrowInvalid, *DAMAGE) as error:
-                for _ in self._plain(block_bytes):
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, *DAMAGE) as error:
+                plain = self._plain(block_bytes)
+                if n_before == 0 and not isinstance(error, pa.ArrowInvalid):
+                    yield from plain  # what stops pyarrow is not the file: no thread is left
+                    return
+                for _ in plain:
                     pass
                 raise FileFormatError(
                     self.path, None, f"pyarrow cannot read it: {error}"
