@@ -8,19 +8,25 @@ import io
 import sys
 import zlib
 from collections.abc import Callable
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hedgerow.errors import FileAccessError, FileFormatError
 
-__all__ = ["DAMAGE", "Source"]
+__all__ = ["DAMAGE", "LONGEST_LINE", "Source"]
 
 DAMAGE = (EOFError, OSError, zlib.error)
 """What the decompressors raise in the middle of a file that is cut short or altered."""
 
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+LONGEST_LINE = 2**28
+"""Bytes, or characters, of a line that is read: compressed data can be a thousand times as long as
+the file, and memory must not follow them."""
+_MOST_OF_A_HEAD = 2**26
+"""Bytes of the first lines together, of which one may always be whole."""
 
 
 class Source:
@@ -44,12 +50,26 @@ class Source:
     def head(self, n_lines: int) -> list[bytes]:
         """Return the first lines; damage is left to be found when the whole file is read."""
         lines: list[bytes] = []
-        with self.open() as stream:
-            try:
-                lines.extend(islice(stream, n_lines))
-            except DAMAGE:
-                return lines
+        n_bytes = 0
+        with self.open() as stream, suppress(*DAMAGE):
+            while len(lines) < n_lines and n_bytes < _MOST_OF_A_HEAD:
+                line = stream.readline(LONGEST_LINE)
+                if not line:
+                    break
+                lines.append(line)
+                n_bytes += len(line)
         return lines
+
+    def starts_with(self, start: bytes) -> bool:
+        """Say whether these are the first bytes; where they are damaged they are not."""
+        with self.open() as stream, suppress(*DAMAGE):
+            return stream.read(len(start)) == start
+        return False
+
+    def too_long(self, line: int) -> FileFormatError:
+        """Return the error for a line that is longer than any that is read."""
+        problem = f"the line is longer than {LONGEST_LINE:,} bytes; give a table with shorter lines"
+        return FileFormatError(self.path, line, problem)
 
     def damaged(self, line: int) -> FileFormatError:
         """Return the error for compressed data that break off in a line."""
@@ -59,10 +79,23 @@ class Source:
     def _open_plain(self) -> BinaryIO:
         if self._memory is not None:
             return io.BytesIO(self._memory)
+        self._refuse_pipe()
         try:
             return self.path.open("rb")
         except OSError as error:
             raise FileAccessError(f"cannot read {self.path}: {_reason(error)}") from error
+        except ValueError as error:  # a null character in the name
+            raise FileAccessError(f"cannot read {str(self.path)!r}: {error}") from error
+
+    def _refuse_pipe(self) -> None:
+        """Refuse what can be read only once, and may wait for ever: tables are read more than once."""
+        path = self.path
+        if path.is_fifo() or path.is_socket() or path.is_char_device():
+            msg = (
+                f"cannot read {path}: it is a pipe or a device, and no file; give a file, or '-' and "
+                "send the table to standard input"
+            )
+            raise FileAccessError(msg)
 
     def _reopen(self, plain: BinaryIO) -> BinaryIO | Path:
         """Return what a decompressor shall open; given a path, it also closes the file."""
