@@ -343,8 +343,9 @@ def check_columns(estimator: Any, names: list[str] | None, n_features: int) -> N
 
 
 def _how_columns_differ(model: str, seen: list[str], names: list[str]) -> str:
-    missing = [name for name in seen if name not in set(names)]
-    new = [name for name in names if name not in set(seen)]
+    given, known = set(names), set(seen)
+    missing = [name for name in seen if name not in given]
+    new = [name for name in names if name not in known]
     if missing and new:
         return (
             f"X has columns {some(new)} that {model} was not fitted on and lacks {some(missing)}; "

@@ -419,7 +419,8 @@ def _all_classes(estimator: Any, classes: Any) -> NDArray[Any]:
 
 def _codes_among(known: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number that each label has among the known classes."""
-    strange = [label for label in labels.tolist() if label not in set(known.tolist())]
+    among = set(known.tolist())
+    strange = [label for label in labels.tolist() if label not in among]
     if strange:
         msg = (
             f"y holds the label {strange[0]!r}, which is not among the classes {known.tolist()}; "

@@ -10,13 +10,13 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hedgerow.errors import FileAccessError, FileFormatError
 
-__all__ = ["DAMAGE", "Source", "open_regular"]
+__all__ = ["DAMAGE", "LONGEST_LINE", "Source", "open_regular"]
 
 DAMAGE = (EOFError, OSError, zlib.error)
 """What the decompressors raise in the middle of a file that is cut short or altered."""
@@ -24,6 +24,12 @@ DAMAGE = (EOFError, OSError, zlib.error)
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOLDER = "it is a folder; name a file in it"
+
+LONGEST_LINE = 2**28
+"""Bytes, or characters, of a line that is read: compressed data can be a thousand times as long as
+the file, and memory must not follow them."""
+_MOST_OF_A_HEAD = 2**26
+"""Bytes of the first lines together, of which one may always be whole."""
 
 
 class Source:
@@ -47,12 +53,26 @@ class Source:
     def head(self, n_lines: int) -> list[bytes]:
         """Return the first lines; damage is left to be found when the whole file is read."""
         lines: list[bytes] = []
-        with self.open() as stream:
-            try:
-                lines.extend(islice(stream, n_lines))
-            except DAMAGE:
-                return lines
+        n_bytes = 0
+        with self.open() as stream, suppress(*DAMAGE):
+            while len(lines) < n_lines and n_bytes < _MOST_OF_A_HEAD:
+                line = stream.readline(LONGEST_LINE)
+                if not line:
+                    break
+                lines.append(line)
+                n_bytes += len(line)
         return lines
+
+    def starts_with(self, start: bytes) -> bool:
+        """Say whether these are the first bytes; where they are damaged they are not."""
+        with self.open() as stream, suppress(*DAMAGE):
+            return stream.read(len(start)) == start
+        return False
+
+    def too_long(self, line: int) -> FileFormatError:
+        """Return the error for a line that is longer than any that is read."""
+        problem = f"the line is longer than {LONGEST_LINE:,} bytes; give a table with shorter lines"
+        return FileFormatError(self.path, line, problem)
 
     def damaged(self, line: int) -> FileFormatError:
         """Return the error for compressed data that break off in a line."""
