@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -264,9 +265,18 @@ def exercise(model: Any, X: Any, y: Any = None) -> list[str]:
             except ANSWERS:
                 refused.append(what)
             except Exception as error:
+                if what.endswith(".score") and _is_about_y(error):
+                    refused.append(what)
+                    continue
                 error.add_note(f"in {what}")
                 raise
     return refused
+
+
+def _is_about_y(error: Exception) -> bool:
+    """Say whether scikit-learn's metrics refuse to compare y with what was predicted."""
+    innermost = traceback.extract_tb(error.__traceback__)[-1].filename
+    return isinstance(error, ValueError) and "sklearn" in innermost
 
 
 def _calls(

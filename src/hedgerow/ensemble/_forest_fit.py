@@ -90,8 +90,16 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
         trees=lambda found: len(found.ends),
         features=lambda found: found.n_features,
     ),
-    "sampler_": instance_of(RowSampler),
-    "oob_": optional(instance_of(OutOfBag)),
+    "sampler_": instance_of(RowSampler, rows=lambda sampler: sampler.n_rows),
+    "oob_": optional(
+        instance_of(
+            OutOfBag,
+            rows=lambda oob: len(oob.y),
+            trees=lambda oob: oob.n_trees,
+            outputs=lambda oob: oob.sums.shape[1],
+            width=lambda oob: oob.sums.shape[2],
+        )
+    ),
     "max_features_": whole_number(1),
     "status_": short_text,
 }
@@ -124,6 +132,9 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
     oob_: OutOfBag
     max_features_: int
     status_: str
+
+    def _categories_of_trees(self) -> Indices | None:
+        return self.trees_.n_categories
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, oob_group: Any) -> None:
         """Grow the forest of a table, or add to the one there is."""
