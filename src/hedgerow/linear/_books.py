@@ -118,7 +118,7 @@ class ValueBook:
         self._n += here
         apart = float(np.mean(values)) - self._mean
         self._mean += apart * here / self._n
-        self._squares += float(np.var(values)) * here + apart**2 * before * here / self._n
+        self._squares += float(np.var(values)) * here + apart * apart * before * here / self._n
         self._size += float(np.sum(np.abs(values)))
         self.weight += here if weights is None else float(np.sum(weights))
         return values

@@ -34,7 +34,7 @@ from hedgerow.persist.atomic import atomic_write
 from hedgerow.persist.layout import Header, LayoutError
 from hedgerow.persist.streams import Leaves, read_arrays, write_arrays
 
-__all__ = ["Kind", "damaged", "read_state", "write_state"]
+__all__ = ["Kind", "damaged", "one_line", "read_state", "write_state"]
 
 Kind: TypeAlias = Literal["model", "checkpoint"]
 
@@ -123,10 +123,10 @@ def read_state(path: str | Path, kind: Kind) -> Any:
 def damaged(path: str | Path, kind: Kind, why: str) -> ModelFormatError:
     """Return the error of a file that is not what it should be."""
     remedy = f"copy it again or save the {kind} anew"
-    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {_one_line(why)}; {remedy}")
+    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {one_line(why)}; {remedy}")
 
 
-def _one_line(text: object) -> str:
+def one_line(text: object) -> str:
     """Return a text on one line, a long one cut off: names come from the file."""
     line = " ".join(str(text).split())
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
@@ -142,7 +142,7 @@ def _describe(kind: Kind, value: Any) -> tuple[dict[str, str], Arrays]:
         text = json.dumps(state, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         text.encode()
     except (StateError, TypeError, ValueError, RecursionError) as error:
-        msg = f"this {type(value).__name__} cannot be saved: {_one_line(error)}"
+        msg = f"this {type(value).__name__} cannot be saved: {one_line(error)}"
         raise ParameterError(msg) from error
     metadata = {
         "format": f"hedgerow-{kind}",
