@@ -169,7 +169,9 @@ class RowSampler:
         try:
             yield
         except MemoryError as error:
-            msg = f"a sample of {self.n_rows} rows does not fit into memory; free some, and try again"
+            msg = (
+                f"a sample of {self.n_rows} rows does not fit into memory; free some, and try again"
+            )
             raise UnavailableError(msg) from error
 
     def _drawn(self, seed: int) -> Counts:

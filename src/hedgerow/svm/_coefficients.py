@@ -120,15 +120,15 @@ class Coefficients:
         return Coefficients(values, n_support, is_of_pairs=True)
 
 
-def layout_problem(
-    shape: tuple[int, ...], n_support: Indices, is_of_pairs: bool
-) -> str | None:
+def layout_problem(shape: tuple[int, ...], n_support: Indices, is_of_pairs: bool) -> str | None:
     """Say why coefficients of that shape are not those of so many support vectors of each class."""
     counts = [int(n) for n in n_support]
     is_fitting = not is_of_pairs or shape[0] == len(counts) - 1
     if is_fitting and counts and min(counts) >= 0 and sum(counts) == shape[1]:
         return None
-    return f"dual_coef_ has shape {shape} and n_support_ is {counts[:5]}, which do not belong together"
+    return (
+        f"dual_coef_ has shape {shape} and n_support_ is {counts[:5]}, which do not belong together"
+    )
 
 
 def of_pairs(
