@@ -331,6 +331,8 @@ def _use(model: Any, name: str, arguments: dict[str, Any], options: dict[str, An
         return None
     if name == "inverse_transform":
         given["X"] = model.transform(given["X"])
+        if given["X"].shape[1] == 0:
+            return None  # of which scikit-learn says so itself
     if unknown:
         msg = f"give exercise() a value for {unknown} of {type(model).__name__}.{name}"
         raise LookupError(msg)

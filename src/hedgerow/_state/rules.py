@@ -121,7 +121,7 @@ def rows(*shape: str, only: type | None = None) -> Shaped:
     def expected(value: Any, sizes: Sizes) -> str | None:
         if sp.issparse(value) and value.format == "csr":
             fine = value.dtype in kinds and _fits(value.shape, shape, sizes)
-            fine = fine and _is_finite(value.data)
+            fine = fine and _is_finite(value.data) and bool(value.has_canonical_format)
         else:
             fine = _is_array(value, kinds, shape, sizes) and _is_finite(value)
         return None if fine else f"finite {named} rows of shape {_said(shape, sizes)}"

@@ -276,6 +276,18 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
             return (scores > 0.0).astype(np.int64)
         return labels_from_scores(scores, self.classes_)
 
+    def _state_problem(self) -> str | None:
+        """Say why the planes could not tell classes or labels from each other."""
+        n_classes, n_planes = len(self.classes_), len(self.coef_)
+        expected = n_classes
+        if not self._is_multilabel and n_classes == 2:
+            expected = 1
+        elif not self._is_multilabel and self.multi_class == "ovo":
+            expected = n_classes * (n_classes - 1) // 2
+        if n_planes != expected:
+            return f"coef_ has {n_planes} planes where {expected} must be"
+        return super()._state_problem()
+
     @property
     def _is_multilabel(self) -> bool:
         """Whether rows have several labels; models of versions that did not know them lack the word."""

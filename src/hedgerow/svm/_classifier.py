@@ -261,13 +261,9 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     def _state_problem(self) -> str | None:
         """Say why the planes could not tell classes from each other."""
-        n_classes = len(self.classes_)
-        if n_classes < 2:
+        if len(self.classes_) < 2:
             return "there is only one class"
-        maps = getattr(self, "probability_maps_", None)
-        if maps is not None and len(maps) != (1 if n_classes == 2 else n_classes):
-            return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
-        return super()._state_problem()
+        return CalibratedScores._state_problem(self) or KernelMachine._state_problem(self)
 
 
 def _both(first: Any, second: Any) -> str:
