@@ -81,7 +81,8 @@ def _odd(rng: Random, value: Any, words: Sequence[str]) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        near = [value + 1, value - 1, -value, 2 * value, value / 2, float(value), str(value)]
+        near = [value + 1, value - 1, -value, 2 * value, value // 2, str(value)]
+        near += [float(value)] if abs(value) < 2**1000 else []
         return rng.choice([*near, *_ODD_NUMBERS])
     if isinstance(value, str):
         return rng.choice([*words, *_ODD_TEXTS, value + "x", value[:-1], value.upper()])
