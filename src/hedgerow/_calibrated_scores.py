@@ -49,6 +49,15 @@ class CalibratedScores(ABC):
 
     classes_: NDArray[Any]
     probability_maps_: tuple[ScoreMap, ...]
+
+    def _state_problem(self) -> str | None:
+        """Say if there is not one map of scores to probabilities for each class, or one for two."""
+        maps = getattr(self, "probability_maps_", None)
+        n_classes = len(self.classes_)
+        if maps is None or len(maps) == (1 if n_classes == 2 else n_classes):
+            return None
+        return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
+
     status_: str
 
     @property

@@ -9,10 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -28,6 +30,9 @@ __all__ = ["check_n_threads", "engine", "in_threads", "side_by_side"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+MOST_THREADS = 256
+"""What n_jobs is cut to where there are no more cores: more would only take memory."""
 
 _thread = threading.local()
 
@@ -46,7 +51,9 @@ def check_n_threads(n_jobs: Any, *, is_worthwhile: bool = True) -> int:
     cores = _core.available_cores()
     if n_jobs is None:
         return 1 if _inside_worker() else cores
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return min(int(n_jobs), max(cores, MOST_THREADS))
+    return max(1, cores + 1 + int(n_jobs))
 
 
 @contextmanager
@@ -160,7 +167,7 @@ class Here:
 
 
 class Threads:
-    """Side by side in threads of this process."""
+    """Side by side in threads of this process: as many as it is given, if these are fewer."""
 
     def run(self, group: _Group[Result]) -> Iterator[Result]:
         """Yield the results in order.
@@ -168,23 +175,68 @@ class Threads:
         However it ends, running tasks are waited for: Python must not shut down under a thread that
         is in the compiled core.
         """
-        if group.n_workers <= 1:
+        tasks: SimpleQueue[_Task[Result] | None] = SimpleQueue()
+        threads = _started(partial(_serve, tasks), group.n_workers) if group.n_workers > 1 else []
+        if not threads:
             yield from group.here()
             return
-        pool = ThreadPoolExecutor(group.n_workers, initializer=_mark_as_worker)
+        group.n_workers = len(threads)
+        with warning_at(line_of_user()):
+            queued = [_Task(group, number) for number in range(len(group.items))]
+        for task in [*queued, *[None] * len(threads)]:
+            tasks.put(task)
         try:
-            with warning_at(line_of_user()):
-                futures = [
-                    pool.submit(contextvars.copy_context().run, group.result, number)
-                    for number in range(len(group.items))
-                ]
-            for future in futures:
-                yield future.result()
+            for task in queued:
+                yield task.future.result()
         except BaseException:
             group.monitor.ask("interrupted")
             raise
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for task in queued:
+                task.future.cancel()
+            for thread in threads:
+                thread.join()
+
+
+class _Task(Generic[Result]):
+    """An item of a group that waits for a thread, and its result to be."""
+
+    def __init__(self, group: _Group[Result], number: int) -> None:
+        self.future: Future[Result] = Future()
+        self._group = group
+        self._number = number
+        self._context = contextvars.copy_context()
+
+    def run(self) -> None:
+        """Find the result, unless nobody wants it any more."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._context.run(self._group.result, self._number)
+        except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+def _started(target: Callable[[], None], n_threads: int) -> list[threading.Thread]:
+    """Return that many threads, started, or as many as the system has left."""
+    threads: list[threading.Thread] = []
+    for _ in range(n_threads):
+        thread = threading.Thread(target=target)
+        try:
+            thread.start()
+        except RuntimeError:  # "can't start new thread"
+            break
+        threads.append(thread)
+    return threads
+
+
+def _serve(tasks: SimpleQueue[_Task[Any] | None]) -> None:
+    """Work on one task after the other, in a thread of its own."""
+    _thread.is_worker = True
+    while (task := tasks.get()) is not None:
+        task.run()
 
 
 @dataclass(frozen=True)
@@ -291,10 +343,6 @@ def _engine_of(where: Any) -> Engine:
         f"engine({where!r}) is not known; give None, 'threads' or a joblib backend such as {names}"
     )
     raise ParameterError(msg)
-
-
-def _mark_as_worker() -> None:
-    _thread.is_worker = True
 
 
 def _inside_worker() -> bool:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 
 __all__ = [
@@ -34,9 +35,11 @@ __all__ = [
     "n_values",
     "read_rows",
     "refuse_empty",
+    "refuse_masked",
     "remember_columns",
     "rows_of",
     "some",
+    "with_masked_as_missing",
 ]
 
 Rows: TypeAlias = Any
@@ -86,7 +89,31 @@ def refuse_empty(shape: tuple[int, int]) -> None:
         raise DataError(msg)
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array with masked cells: what lies under the mask must not be learnt from."""
+    if not np.ma.is_masked(values):
+        return
+    place = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
+    where = f"row {place[0]}" + "".join(f", column {j}" for j in place[1:])
+    remedy = "fill masked values first, for example with filled(), or drop their rows"
+    if name == "X":
+        remedy += "; trees and forests take them for missing values"
+    raise DataError(f"{name} is masked at {where}; {remedy}")
+
+
+def with_masked_as_missing(values: Any) -> Any:
+    """Return a masked array with NaN, or among objects None, for its masked cells; others as they are."""
+    if not np.ma.is_masked(values):
+        return values
+    if values.dtype.kind in "biu":
+        return values.astype(np.float64).filled(np.nan)
+    if values.dtype.kind == "f":
+        return values.filled(np.nan)
+    return values.astype(object).filled(None)
+
+
 def _array_rows(X: Any) -> NDArray[Any]:
+    refuse_masked(X, "X")
     try:
         array = np.asarray(X)
     except (ValueError, TypeError) as error:
@@ -132,7 +159,7 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
-    rows = X.tocsr()
+    rows = checked_sparse(X).tocsr()
     rows = rows.astype(_float_dtype(rows.data), copy=False)
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -316,8 +343,9 @@ def check_columns(estimator: Any, names: list[str] | None, n_features: int) -> N
 
 
 def _how_columns_differ(model: str, seen: list[str], names: list[str]) -> str:
-    missing = [name for name in seen if name not in set(names)]
-    new = [name for name in names if name not in set(seen)]
+    given, known = set(names), set(seen)
+    missing = [name for name in seen if name not in given]
+    new = [name for name in names if name not in known]
     if missing and new:
         return (
             f"X has columns {some(new)} that {model} was not fitted on and lacks {some(missing)}; "

@@ -28,9 +28,11 @@ from hedgerow._rows import (
     is_missing,
     matrix_of,
     read_rows,
+    refuse_masked,
     remember_columns,
     some,
 )
+from hedgerow._sparse import checked_sparse
 from hedgerow._targets import encode_labels
 from hedgerow.errors import DataError, DataTypeError, ParameterError, warn_user
 
@@ -268,7 +270,7 @@ def check_labels(
 
 def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """Return which labels each row has."""
-    table = y.toarray() if sp.issparse(y) else _as_array(y)
+    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else _as_array(y, "y")
     table = np.asarray(table)
     if len(table) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"
@@ -321,7 +323,7 @@ def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
 
 def _one_dimensional(y: Any) -> NDArray[Any]:
     """Return y as an array of one dimension; a table of one column is taken with a warning."""
-    values = _as_array(y)
+    values = _as_array(y, "y")
     column: NDArray[Any] = column_or_1d(values)
     if np.asarray(values).ndim == 2:
         msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
@@ -329,8 +331,9 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
     return column
 
 
-def _as_array(values: Any) -> Any:
-    """Return a series of any dataframe library as an array; others as they are."""
+def _as_array(values: Any, name: str) -> Any:
+    """Return a series of any dataframe library as an array; others as they are, if nothing is masked."""
+    refuse_masked(values, name)
     is_series = nw.dependencies.is_into_series(values)
     return nw.from_native(values, series_only=True).to_numpy() if is_series else values
 
@@ -362,7 +365,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weights = np.asarray(_as_array(sample_weight), dtype=np.float64)
+        weights = np.asarray(_as_array(sample_weight, "sample_weight"), dtype=np.float64)
+    except DataError:
+        raise
     except (ValueError, TypeError) as error:
         msg = f"sample_weight cannot be read as numbers: {error}; give one number a row"
         raise DataError(msg) from error
@@ -455,7 +460,8 @@ def _all_classes(estimator: Any, classes: Any) -> NDArray[Any]:
 
 def _codes_among(known: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number that each label has among the known classes."""
-    strange = [label for label in labels.tolist() if label not in set(known.tolist())]
+    among = set(known.tolist())
+    strange = [label for label in labels.tolist() if label not in among]
     if strange:
         msg = (
             f"y holds the label {strange[0]!r}, which is not among the classes {known.tolist()}; "

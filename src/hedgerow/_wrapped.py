@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, repeatable_seed, short_text
 from hedgerow._rows import refuse_empty, some
+from hedgerow._sparse import checked_sparse
 from hedgerow._state.rules import AttributeRule, instance_of, labels
 from hedgerow._validation import check_fitted, check_labels, check_weights, refuse_one_class
 from hedgerow.errors import DataError, ParameterError
@@ -152,7 +153,9 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
 
 def _rows(X: Any) -> Any:
     """Return X as something whose rows can be picked."""
-    rows = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    rows = (
+        checked_sparse(X).tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    )
     if 0 in rows.shape:
         refuse_empty(rows.shape)
     return rows

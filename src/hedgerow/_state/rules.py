@@ -119,17 +119,18 @@ def whole_numbers(*shape: str, low: int = 0, below: str | None = None) -> Shaped
     return Shaped(expected)
 
 
-def rows(*shape: str) -> Shaped:
-    """Allow finite float32 or float64 rows, as an array or as a CSR matrix."""
+def rows(*shape: str, only: type | None = None) -> Shaped:
+    """Allow finite float32 or float64 rows, or only one of them, as an array or as a CSR matrix."""
+    kinds = (np.float32, np.float64) if only is None else (only,)
+    named = " or ".join(kind.__name__ for kind in kinds)
 
     def expected(value: Any, sizes: Sizes) -> str | None:
-        kinds = (np.float32, np.float64)
         if sp.issparse(value) and value.format == "csr":
             fine = value.dtype in kinds and _fits(value.shape, shape, sizes)
-            fine = fine and _is_finite(value.data)
+            fine = fine and _is_finite(value.data) and bool(value.has_canonical_format)
         else:
             fine = _is_array(value, kinds, shape, sizes) and _is_finite(value)
-        return None if fine else f"finite float32 or float64 rows of shape {_said(shape, sizes)}"
+        return None if fine else f"finite {named} rows of shape {_said(shape, sizes)}"
 
     return Shaped(expected)
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 
 from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_of, none, text, whole_number
@@ -22,6 +23,12 @@ from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_at_once
 
 __all__ = ["TableClassifier"]
+
+
+def _has_scores(model: TableClassifier) -> bool:
+    """Say whether the learner, fitted or not, has a decision function."""
+    learner = getattr(model, "learner_", model.learner)
+    return learner is None or hasattr(learner, "decision_function")
 
 
 @stateful(
@@ -131,6 +138,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         matrix = self._encoded(X)
         return np.asarray(self.learner_.predict(matrix))
 
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
         matrix = self._encoded(X)

@@ -95,9 +95,21 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
         features=lambda found: found.n_features,
     ),
     "sampler_": optional(
-        instance_of(RowSampler, trees=lambda sampler: len(sampler.tree_numbers) or None)
+        instance_of(
+            RowSampler,
+            trees=lambda sampler: len(sampler.tree_numbers) or None,
+            rows=lambda sampler: sampler.n_rows,
+        )
     ),
-    "oob_": optional(instance_of(OutOfBag)),
+    "oob_": optional(
+        instance_of(
+            OutOfBag,
+            rows=lambda oob: len(oob.y),
+            trees=lambda oob: oob.n_trees,
+            outputs=lambda oob: oob.sums.shape[1],
+            width=lambda oob: oob.sums.shape[2],
+        )
+    ),
     "max_features_": whole_number(1),
     "status_": short_text,
 }
@@ -130,6 +142,9 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     oob_: OutOfBag
     max_features_: int
     status_: str
+
+    def _categories_of_trees(self) -> Indices | None:
+        return self.trees_.n_categories
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, oob_group: Any) -> None:
         """Grow the forest of a table, or add to the one there is."""

@@ -8,7 +8,8 @@ pool a class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import seed as any_seed
 from hedgerow._parameters import true_or_false, whole_number
 from hedgerow._state import record
 from hedgerow._state.rules import truths, whole_numbers
@@ -36,6 +36,12 @@ __all__ = [
 Counts: TypeAlias = NDArray[np.uint32]
 Indices: TypeAlias = NDArray[np.int64]
 
+MOST_ROWS = 2**40
+"""More rows than any machine holds: a file that says so says it to take all memory."""
+
+MOST_OF_ONE = 1000
+"""So many times the units of a pool may be drawn from it, on average."""
+
 NEVER = -1
 """The pool of units that are never drawn: rows without weight."""
 
@@ -47,7 +53,7 @@ def tree_seeds(seed: int, tree: int) -> tuple[int, int]:
 
 
 @record(
-    seed=any_seed,
+    seed=whole_number(0),
     n_rows=whole_number(1),
     n_draws=whole_numbers("pools"),
     with_replacement=truths("pools"),
@@ -113,6 +119,40 @@ class RowSampler:
         is_beginning = np.array_equal(chosen, np.arange(len(chosen)))
         return replace(self, tree_numbers=chosen[:0] if is_beginning else chosen)
 
+    def _state_problem(self) -> str | None:
+        """Say why samples could not be drawn again."""
+        if self.n_rows > MOST_ROWS:
+            return f"it has more than {MOST_ROWS} rows"
+        for name in ("unit_of_row", "group_of_row"):
+            numbers = getattr(self, name)
+            if len(numbers) not in (0, self.n_rows) or numbers.max(initial=0) >= self.n_rows:
+                return f"{name} has not one number below {self.n_rows} for each row"
+        if len(self.unit_of_row) and self.unit_of_row.max() >= self.n_units:
+            return "a row is in a unit that is not there"
+        if not len(self.unit_of_row) and self.n_units != self.n_rows:
+            return f"it has {self.n_units} units for {self.n_rows} rows"
+        return self._problem_of_pools()
+
+    def _problem_of_pools(self) -> str | None:
+        """Say why units could not be drawn from their pools."""
+        pools = self.pool_of_unit
+        if len(pools) and pools.max() >= len(self.n_draws):
+            return "a unit is in a pool that is not there"
+        if not len(pools) and len(self.n_draws) != 1:
+            return f"all units are in one pool, and there are {len(self.n_draws)}"
+        drawable = pools[pools != NEVER] if len(pools) else None
+        sizes = (
+            np.array([self.n_units])
+            if drawable is None
+            else np.bincount(drawable, minlength=len(self.n_draws))
+        )
+        most = sizes * np.where(self.with_replacement, MOST_OF_ONE, 1)
+        if np.any(self.n_draws > most):
+            return "more units are drawn from a pool than it has"
+        if self.n_redrawn > MOST_OF_ONE * self.n_draws.sum():
+            return "more units are drawn again than were drawn"
+        return None
+
     @cached_property
     def n_units(self) -> int:
         """How many units there are."""
@@ -124,6 +164,10 @@ class RowSampler:
         """Return how often each row is in the sample of a tree; None if each is there once."""
         if not self.leaves_rows_out:
             return None
+        with self._within_memory():
+            return self._counts(tree)
+
+    def _counts(self, tree: int) -> Counts:
         _, seed = tree_seeds(self.seed, self.number_of(tree))
         units = self._drawn(seed)
         if self.n_redrawn:
@@ -142,8 +186,20 @@ class RowSampler:
     def rows(self, tree: int) -> NDArray[Any]:
         """Return the rows in the sample of a tree, each as often as it is there."""
         counts = self.counts(tree)
-        every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
-        return every if counts is None else np.repeat(every, counts)
+        with self._within_memory():
+            every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
+            return every if counts is None else np.repeat(every, counts)
+
+    @contextmanager
+    def _within_memory(self) -> Iterator[None]:
+        """Say that samples cannot be drawn where memory runs out."""
+        try:
+            yield
+        except MemoryError as error:
+            msg = (
+                f"a sample of {self.n_rows} rows does not fit into memory; free some, and try again"
+            )
+            raise UnavailableError(msg) from error
 
     def _drawn(self, seed: int) -> Counts:
         """Return how often each unit is drawn from its pool."""

@@ -29,6 +29,7 @@ from hedgerow._parameters import (
     whole_number,
 )
 from hedgerow._rows import check_columns, remember_columns
+from hedgerow._sparse import checked_sparse
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, optional, truths
 from hedgerow._validation import check_fitted
@@ -385,7 +386,8 @@ def _grouped(
 def _columns(X: Any, places: NDArray[np.int64]) -> Any:
     """Return some columns of a table, as the kind of table that it is."""
     if sp.issparse(X):
-        return (X if X.format in ("csr", "csc") else X.tocsr())[:, places]
+        matrix = checked_sparse(X)
+        return (matrix if matrix.format in ("csr", "csc") else matrix.tocsr())[:, places]
     if hasattr(X, "iloc"):
         return X.iloc[:, places]  # keeps the index, also of no columns
     if nw.dependencies.is_into_dataframe(X):
@@ -393,5 +395,5 @@ def _columns(X: Any, places: NDArray[np.int64]) -> Any:
     if isinstance(X, Mapping):
         names = list(X)
         return {names[j]: X[names[j]] for j in places}
-    array = np.asarray(X)
-    return (np.asarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]
+    array = np.asanyarray(X)
+    return (np.asanyarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]

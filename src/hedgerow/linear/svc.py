@@ -249,12 +249,11 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         # The checked data are not kept: of them a fit needs no more than the problems and the classes.
         problems, classes = self._problems(self._data(X, y, sample_weight))
         self.multilabel_ = is_label_matrix(y)
-        fixed = {"classes_": classes, "multilabel_": self.multilabel_}
+        fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
         folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
-            results = self._solve(problems, partial(_model_at, fixed=fixed))
+            results = self._solve(problems, partial(self._model_at, **fixed))
         self.classes_ = classes
-        self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
         self._learn_probabilities(X, y, sample_weight, folds)
         return self
@@ -279,6 +278,18 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         if self._is_multilabel:
             return (scores > 0.0).astype(np.int64)
         return labels_from_scores(scores, self.classes_)
+
+    def _state_problem(self) -> str | None:
+        """Say why the planes could not tell classes or labels from each other."""
+        n_classes, n_planes = len(self.classes_), len(self.coef_)
+        expected = n_classes
+        if not self._is_multilabel and n_classes == 2:
+            expected = 1
+        elif not self._is_multilabel and self.multi_class == "ovo":
+            expected = n_classes * (n_classes - 1) // 2
+        if n_planes != expected:
+            return f"coef_ has {n_planes} planes where {expected} must be"
+        return super()._state_problem()
 
     @property
     def _is_multilabel(self) -> bool:
@@ -365,10 +376,3 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multi_class == "ovr" and self.calibrate is None
         return tags
-
-
-def _model_at(point: tuple[NDArray[np.float64], float], fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes with which a machine of one problem predicts."""
-    w, intercept = point
-    coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
-    return {"coef_": coef, "intercept_": intercepts, **fixed}

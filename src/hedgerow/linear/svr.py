@@ -187,8 +187,7 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         self._check()
         data = check_regression_data(self, X, y, sample_weight)
         problems = [self._regression(data)]
-        results = self._solve(problems, _model_at)
-        self._keep(problems, results)
+        self._keep(problems, self._solve(problems, self._model_at))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -209,9 +208,3 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         """Set the plane and its alphas in the shapes of scikit-learn's regressors."""
         super()._keep_planes(problems, solutions)
         self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
-
-
-def _model_at(point: tuple[NDArray[np.float64], float]) -> dict[str, Any]:
-    """Return the attributes with which a machine predicts."""
-    w, intercept = point
-    return {"coef_": w, "intercept_": np.array([intercept])}

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from hedgerow import _core
 from hedgerow._parameters import check_max_time
-from hedgerow.errors import ParameterError
+from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.monitor.interrupts import interrupts_asked_for
 
 __all__ = [
@@ -95,6 +95,9 @@ class Store(Protocol):
     def keep(self, key: str, result: Any, *, instead_of: Collection[str]) -> None:
         """Remember a result, and forget the states that led to it."""
 
+    def unusable(self, why: object) -> HedgerowError:
+        """Return the error for something remembered that no task can go on from."""
+
 
 @dataclass(eq=False)
 class Monitor:
@@ -118,6 +121,8 @@ class Monitor:
         Turns a point that is reported into the fitted attributes of a model.
     keys : set of str
         What it and its parts have left in the store.
+    has_recalled : bool
+        Whether it or one of its parts has gone on from what an earlier run left.
     """
 
     task: str
@@ -135,6 +140,7 @@ class Monitor:
         parent = self.parent
         self.began = time.monotonic()
         self.keys: set[str] = set()
+        self.has_recalled = False
         self.path = ((*parent.path,) if parent else ()) + ((self.task,) if self.task else ())
         self.deadline = self.began + (math.inf if self.max_time is None else self.max_time)
         self._is_heard = bool(self.listeners)
@@ -209,7 +215,12 @@ class Monitor:
 
     def recall(self, key: str) -> Any:
         """Return what an earlier, broken-off run left under the key, or None."""
-        return None if self.store is None else self.store.recall(key)
+        left = None if self.store is None else self.store.recall(key)
+        holder: Monitor | None = None if left is None else self
+        while holder is not None:
+            holder.has_recalled = True
+            holder = holder.parent
+        return left
 
     def remember(self, key: str, state: Callable[[], Any]) -> None:
         """Leave a checkpoint, if there is where to and it is time to."""
@@ -278,8 +289,25 @@ def monitored(
     with Monitor(task, parent, max_time, listeners) as monitor:
         is_outermost = not monitor.path[:-1]
         asked_for = interrupts_asked_for(lambda: monitor.ask("interrupted"))
-        with asked_for if is_outermost else nullcontext():
+        with asked_for if is_outermost else nullcontext(), going_on(monitor):
             yield monitor
+
+
+@contextmanager
+def going_on(monitor: Monitor) -> Iterator[None]:
+    """Say of errors of a task that went on from a store that what it found there makes no sense.
+
+    The states of loops have no rules that they could be held against: what is wrong with one shows
+    when a loop goes on from it, as an error of no type of ours.
+    """
+    try:
+        yield
+    except (HedgerowError, NotImplementedError):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if monitor.store is None or not monitor.has_recalled:
+            raise
+        raise monitor.store.unusable(f"{type(error).__name__}: {error}") from error
 
 
 @contextmanager

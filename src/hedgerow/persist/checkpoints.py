@@ -14,7 +14,7 @@ import hedgerow
 from hedgerow._parameters import is_number
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
-from hedgerow.persist.state_file import read_state, write_state
+from hedgerow.persist.state_file import one_line, read_state, write_state
 
 __all__ = ["checkpoint"]
 
@@ -104,6 +104,10 @@ class CheckpointFile:
             if time.monotonic() - self._written >= self._every:
                 self._write()
 
+    def unusable(self, why: object) -> ModelFormatError:
+        """Return the error for an entry that no fit can go on from."""
+        return _unusable(self._path, f"a fit cannot go on from it ({why})")
+
     def flush(self) -> None:
         """Write what is not yet written."""
         with self._lock:
@@ -137,4 +141,12 @@ def _read(path: Path) -> dict[str, Any]:
             "compute other digits; finish it with that version, or remove the file to begin anew"
         )
         raise ModelFormatError(msg)
-    return dict(contents["entries"])
+    entries = contents.get("entries")
+    if not isinstance(entries, dict):
+        raise _unusable(path, "it has no entries")
+    return entries
+
+
+def _unusable(path: Path, why: str) -> ModelFormatError:
+    msg = f"the checkpoint {path} is damaged: {one_line(why)}; remove the file to begin anew"
+    return ModelFormatError(msg)

@@ -63,7 +63,7 @@ from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import SharedRows
 from hedgerow.solvers.kernel_run import MEGABYTE, KernelSettings
-from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._coefficients import Coefficients, layout_problem
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
@@ -106,7 +106,7 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "scaling_": optional(instance_of(Scaling, features=lambda scaling: len(scaling.shift))),
     "support_": whole_numbers("support"),
     "support_vectors_": rows("vectors", "features"),
-    "dual_coef_": rows("lines", "support"),
+    "dual_coef_": rows("lines", "support", only=np.float64),
     "intercept_": numbers("planes"),
     "certificate_": instance_of(Certificate),
     "status_": short_text,
@@ -289,13 +289,40 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             return True
         return self.certificate_.dual == -np.inf and self.status_ == "optimal"
 
+    @property
+    def _is_of_pairs(self) -> bool:
+        """Whether there is one plane for each pair of classes, whose coefficients share lines."""
+        return False
+
+    @property
+    def _n_planes(self) -> int:
+        """How many planes there must be."""
+        return 1
+
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
-        coef = Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs=False)
-        if coef.n_planes != 1:
-            msg = f"there are {coef.n_planes} planes where one must be; fit the model again"
+        coef = Coefficients(dense(self.dual_coef_), self.n_support_, self._is_of_pairs)
+        if coef.n_planes != self._n_planes:
+            msg = f"there are {coef.n_planes} planes where {self._n_planes} must be; fit the model again"
             raise DataError(msg)
         return coef
+
+    def _state_problem(self) -> str | None:
+        """Say why the support vectors and their coefficients could not score rows."""
+        problem = layout_problem(self.dual_coef_.shape, self.n_support_, self._is_of_pairs)
+        if problem is not None:
+            return problem
+        n_lines = len(self.n_support_) - 1 if self._is_of_pairs else self._n_planes
+        if self.dual_coef_.shape[0] != n_lines or len(self.intercept_) != self._n_planes:
+            return f"dual_coef_ and intercept_ are not those of {self._n_planes} planes"
+        if len(self.shape_fit_) != 2:
+            return "shape_fit_ is not two numbers"
+        is_table = isinstance(self.kernel_, Precomputed)
+        if is_table and self.support_.max(initial=-1) >= self.n_features_in_:
+            return f"support_ has a row beyond the {self.n_features_in_} of the kernel matrix"
+        if self.support_vectors_.shape[0] != (0 if is_table else len(self.support_)):
+            return f"there are {self.support_vectors_.shape[0]} support_vectors_ of {len(self.support_)}"
+        return None
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""

@@ -74,6 +74,16 @@ class TakesTables:
 
     category_columns_: Categories
 
+    def _state_problem(self) -> str | None:
+        """Say if the trees have other categories than the table."""
+        known = self._categories_of_trees()
+        fine = known is None or np.array_equal(known, self.category_columns_.n_categories)
+        return None if fine else "the trees have other categories than the columns of the table"
+
+    def _categories_of_trees(self) -> NDArray[np.int64] | None:
+        """Return how many categories each feature has by the trees, None if they cannot tell."""
+        raise NotImplementedError
+
     @property
     def categories_(self) -> tuple[NDArray[Any], ...]:
         """For every feature the values of its categories, sorted; an empty array for numbers."""
@@ -115,6 +125,9 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     tree_: Tree
     max_features_: int
     status_: str
+
+    def _categories_of_trees(self) -> NDArray[np.int64]:
+        return self.tree_.n_categories
 
     @property
     def n_outputs_(self) -> int:

@@ -28,6 +28,7 @@ from hedgerow._rows import (
     read_rows,
     refuse_empty,
     remember_columns,
+    with_masked_as_missing,
 )
 from hedgerow._validation import check_fitted
 from hedgerow.errors import DataError, UnseenCategoryWarning, warn_user
@@ -350,7 +351,8 @@ def _source_of(X: Any) -> Source:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    """Return lists as an array; numbers beside text stay numbers."""
+    """Return lists as an array; numbers beside text stay numbers, and masked cells are missing."""
+    X = with_masked_as_missing(X)
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
@@ -370,7 +372,7 @@ def _array_source(X: NDArray[Any]) -> Source:
 
 
 def _mapping_source(X: Mapping[Any, Any]) -> Source:
-    columns = {str(name): np.asarray(values) for name, values in X.items()}
+    columns = {str(name): np.asarray(with_masked_as_missing(values)) for name, values in X.items()}
     shapes = {column.shape for column in columns.values()}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
         msg = f"the columns of X have shapes {sorted(shapes)}; give each one value a row"

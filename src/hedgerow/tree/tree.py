@@ -131,6 +131,25 @@ class Tree:
     def __repr__(self) -> str:
         return f"<Tree of {self.node_count} nodes on {self.n_features} features>"
 
+    def _state_problem(self) -> str | None:
+        """Say why questions about categories could not be answered."""
+        asks = self.category_start != NO_CHILD
+        if np.any(asks & (self.children_left == NO_CHILD)):
+            return "a leaf asks for a category"
+        if np.any(self.feature >= self.n_features) or np.any(self.feature[asks] < 0):
+            return "a node splits by a feature that is not there"
+        inner = self.feature >= 0
+        n_categories = self.n_categories[self.feature[inner]]
+        if np.any((n_categories > 0) != asks[inner]):
+            return "a node asks for a number of a feature of categories, or the other way round"
+        n_words = len(self.category_words)
+        n_categories = n_categories[asks[inner]]
+        if np.any(n_categories > WORD * n_words):
+            return "a split by categories has no set of them"
+        if np.any(self.category_start[asks] > n_words - -(-n_categories // WORD)):
+            return "the set of a split by categories ends beyond all sets"
+        return None
+
     @property
     def node_count(self) -> int:
         """How many nodes there are."""

@@ -30,7 +30,7 @@ def leaves_and_targets(model: Any, X: Any, y: Any) -> tuple[Codes, NDArray[Any]]
     """Return each row's leaf, and its targets: codes of classes, or numbers, of shape (rows, outputs)."""
     leaves = np.asarray(model.apply(X)).astype(np.int64)
     n_rows, n_outputs = len(leaves), model.tree_.n_outputs
-    table = np.asarray(y)
+    table = np.asanyarray(y)
     columns = [y] if table.ndim == 1 or table.shape[1:] == (1,) else list(table.T)
     if len(columns) != n_outputs:
         msg = f"y has {len(columns)} columns and the model {n_outputs} outputs; give one column an output"
