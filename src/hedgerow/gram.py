@@ -118,7 +118,7 @@ class Gram(Protocol):
 def sums_with_errors(gram: Gram, coef: Vector) -> tuple[Vector, Vector]:
     """Return the sums, and how far each may be off; in extended precision where float64 is too coarse."""
     sums, errors = gram.sums(coef), gram.errors(coef)
-    size = 1.0 + float(np.max(np.abs(sums), initial=0.0))
+    size = float(np.max(np.abs(sums), initial=0.0))
     if float(np.max(errors, initial=0.0)) <= COARSE * size:
         return sums, errors
     return gram.precise_sums(coef) or (sums, errors)

@@ -238,6 +238,11 @@ def test_more_classes_than_a_threshold_tells_apart_are_refused():
 EVERY_METRIC = [*JUDGES, ("precision_at_recall", 0.5), "f1_macro", metrics.cohen_kappa_score]
 
 
+def name_of(metric):
+    """Return a name that is the same in every process."""
+    return getattr(metric, "__name__", str(metric))
+
+
 def repeated(X, y, weights, folds, seed=0):
     """Return the rows as often as their weights say, in any order, and the folds they are in."""
     rows = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(y)), weights))
@@ -248,7 +253,7 @@ def splits_by(folds):
     return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
 
 
-@pytest.mark.parametrize("how", [*EVERY_METRIC, "costs"], ids=str)
+@pytest.mark.parametrize("how", [*EVERY_METRIC, "costs"], ids=name_of)
 def test_a_weight_is_the_same_as_copies_in_the_same_fold(how):
     X, y = overlapping(300)
     random = np.random.default_rng(1)
@@ -261,7 +266,7 @@ def test_a_weight_is_the_same_as_copies_in_the_same_fold(how):
     assert weighted.value_ == pytest.approx(copied.value_, rel=1e-9)
 
 
-@pytest.mark.parametrize("how", EVERY_METRIC, ids=str)
+@pytest.mark.parametrize("how", EVERY_METRIC, ids=name_of)
 def test_a_fitted_learner_is_tuned_alike_by_weights_and_by_copies(how):
     X, y = overlapping(700)
     model, weights = LinearSVC().fit(X[:100], y[:100]), np.arange(600) % 4
