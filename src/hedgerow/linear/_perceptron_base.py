@@ -17,6 +17,7 @@ from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
     Rule,
     check_seed,
+    positive_number,
     real_number,
     short_text,
     true_or_false,
@@ -69,7 +70,7 @@ RULES: dict[str, Rule] = {
     "tol": _real_number_or_none,
     "shuffle": true_or_false,
     "verbose": whole_number(0),
-    "eta0": real_number(0.0, open_low=True),
+    "eta0": positive_number(),
     "n_iter_no_change": whole_number(1),
     "class_weight": _class_weight,
 }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hedgerow._parameters import real_number
+from hedgerow._parameters import positive_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import WeightedRows, check_rows
@@ -24,7 +24,7 @@ __all__ = ["LinearOneClassSVM"]
 ON_MARGIN = 1e-12
 """A score this near to rho, relatively, differs from it by rounding."""
 
-_RULES = {**COMMON_RULES, "nu": real_number(0, 1, open_low=True)}
+_RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
 
 @stateful(
