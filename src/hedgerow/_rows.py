@@ -160,8 +160,9 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
-    rows = checked_sparse(X).tocsr()
-    rows = rows.astype(_float_dtype(rows.data), copy=False)
+    rows = checked_sparse(X)
+    # Before the conversion, which SciPy cannot do for every type of numbers that a matrix may hold.
+    rows = rows.astype(_float_dtype(rows.data), copy=False).tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

@@ -29,11 +29,11 @@ _RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
-    intercept_=numbers("planes"),
-    offset_=numbers("planes"),
-    alpha_=numbers("planes", "rows", low=0.0),
-    at_bound_=truths("planes", "rows"),
+    coef_=numbers("one", "features"),
+    intercept_=numbers("one"),
+    offset_=numbers("one"),
+    alpha_=numbers("one", "rows", low=0.0),
+    at_bound_=truths("one", "rows"),
     **FITTED_BY_SOLVER,
 )
 class LinearOneClassSVM(OutlierMixin, LinearMachine):
