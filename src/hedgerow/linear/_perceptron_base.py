@@ -17,9 +17,9 @@ from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._parameters import (
     Rule,
     check_seed,
+    one_of,
     positive_number,
     real_number,
-    short_text,
     true_or_false,
     whole_number,
 )
@@ -79,7 +79,7 @@ RULES: dict[str, Rule] = {
 REPORT: dict[str, AttributeRule] = {
     "n_iter_": whole_number(0),
     "t_": whole_number(1),
-    "status_": short_text,
+    "status_": one_of(*_BY_RANK),
     "n_mistakes_": whole_number(0),
     "error_": real_number(0.0),
     "error_history_": numbers("passes", low=0.0),

@@ -34,7 +34,7 @@ _RULES = {
 }
 
 
-@stateful(_RULES, radius_=real_number(0), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
+@stateful(_RULES, radius_=real_number(0, 1e150), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
 class SVDD(KernelOutlierMachine):
     r"""Support vector data description: the smallest ball in the space of a kernel.
 
