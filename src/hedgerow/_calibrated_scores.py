@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from hedgerow._parameters import repeatable_seed
 from hedgerow._rows import read_rows
 from hedgerow._validation import check_fitted, check_labels, check_weights
-from hedgerow.calibrators import ScoreMap, fit_maps, most_probable, probabilities
+from hedgerow.calibrators import ScoreMap, fit_maps, maps_problem, most_probable, probabilities
 from hedgerow.errors import NotCertifiedWarning, UnavailableError, warn_user
 from hedgerow.monitor import current
 from hedgerow.resampling.cross_scores import ScoredData, cross_scores
@@ -51,12 +51,8 @@ class CalibratedScores(ABC):
     probability_maps_: tuple[ScoreMap, ...]
 
     def _state_problem(self) -> str | None:
-        """Say if there is not one map of scores to probabilities for each class, or one for two."""
         maps = getattr(self, "probability_maps_", None)
-        n_classes = len(self.classes_)
-        if maps is None or len(maps) == (1 if n_classes == 2 else n_classes):
-            return None
-        return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
+        return None if maps is None else maps_problem(maps, len(self.classes_))
 
     status_: str
 

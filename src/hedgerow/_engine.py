@@ -22,7 +22,7 @@ import joblib
 from joblib.parallel import BACKENDS, ParallelBackendBase, get_active_backend
 
 from hedgerow import _core
-from hedgerow._parameters import thread_count
+from hedgerow._parameters import shown, thread_count
 from hedgerow.errors import Line, ParameterError, line_of_user, warning_at
 from hedgerow.monitor import Monitor, current, raising_at_once
 
@@ -44,7 +44,7 @@ def check_n_threads(n_jobs: Any, *, is_worthwhile: bool = True) -> int:
     """
     expected = thread_count(n_jobs)
     if expected is not None:
-        msg = f"n_jobs={n_jobs!r} is no number of threads; give {expected}"
+        msg = f"n_jobs={shown(n_jobs)} is no number of threads; give {expected}"
         raise ParameterError(msg)
     if not is_worthwhile:
         return 1

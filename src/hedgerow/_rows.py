@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import HUGE
 from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 
@@ -159,8 +160,9 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
-    rows = checked_sparse(X).tocsr()
-    rows = rows.astype(_float_dtype(rows.data), copy=False)
+    rows = checked_sparse(X)
+    # Before the conversion, which SciPy cannot do for every type of numbers that a matrix may hold.
+    rows = rows.astype(_float_dtype(rows.data), copy=False).tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
@@ -204,7 +206,11 @@ def dense(rows: Rows) -> NDArray[Any]:
 def matrix_of(
     rows: Rows, names: list[str] | None = None, *, may_miss: bool = False
 ) -> _core.Matrix:
-    """Return the core's view of the rows, after a check that values are finite, or may be NaN."""
+    """Return the core's view of the rows, after a check that values are finite, or may be NaN.
+
+    Those that may be NaN are only compared; of others there are sums of squares, so that they may
+    not be huge either.
+    """
     if sp.issparse(rows):
         indices, indptr = rows.indices, rows.indptr
         if indices.dtype != indptr.dtype:
@@ -216,7 +222,7 @@ def matrix_of(
             raise DataError(msg) from error
     else:
         matrix = _core.Matrix.dense(rows)
-    position = _core.first_nonfinite(matrix)
+    position = _core.first_beyond(matrix, np.inf if may_miss else HUGE)
     if may_miss and position >= 0:
         position = _first_infinite(matrix.parts[0].ravel(), position)
     if position >= 0:
@@ -302,7 +308,7 @@ copyreg.pickle(_core.Matrix, lambda matrix: (_matrix_of_parts, matrix.parts))
 
 
 def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError:
-    """Describe the first value that is NaN or infinite."""
+    """Describe the first value that is NaN, infinite or huge."""
     if sp.issparse(rows):
         i = int(np.searchsorted(rows.indptr, position, side="right")) - 1
         j, value = int(rows.indices[position]), rows.data[position]
@@ -315,8 +321,11 @@ def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError
             "NaN",
             "fill missing values first, for example with SimpleImputer, or drop the row",
         )
-    else:
+    elif np.isinf(value):
         what, remedy = str(float(value)), "replace infinite values by finite ones or drop the row"
+    else:
+        what = str(float(value))
+        remedy = f"values beyond {HUGE:g} overflow when they are multiplied: scale the column, or drop the row"
     return DataError(f"X contains {what} at row {i}, {column}; {remedy}")
 
 

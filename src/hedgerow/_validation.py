@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
-from hedgerow._parameters import is_whole
+from hedgerow._parameters import HUGE, is_whole, shown
 from hedgerow._rows import (
     Rows,
     check_columns,
@@ -304,6 +304,10 @@ def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
     if len(wrong):
         msg = f"y is {targets[wrong[0]]} at row {wrong[0]}, where a regressor needs a finite number; remove the row or fill it in"
         raise DataError(msg)
+    huge = np.flatnonzero(np.abs(targets) > HUGE)
+    if len(huge):
+        msg = f"y is {targets[huge[0]]} at row {huge[0]}; values beyond {HUGE:g} overflow when they are multiplied: scale y, or drop the row"
+        raise DataError(msg)
     return targets
 
 
@@ -382,11 +386,21 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if not weights.any():
         msg = "every sample_weight is zero, so there is nothing to learn from; give some row a positive weight"
         raise DataError(msg)
-    return weights
+    largest = float(np.max(weights))
+    if not 1.0 / HUGE <= largest <= HUGE:
+        msg = f"the largest sample_weight is {largest:g}, where it must be from {1.0 / HUGE:g} to {HUGE:g}; scale the weights, for example to a mean of 1"
+        raise DataError(msg)
+    return _without_faint(weights, largest)
+
+
+def _without_faint(weights: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Return the weights, 0 for those that no sum beside the largest one would see."""
+    faint = (weights > 0.0) & (weights < largest / HUGE)
+    return np.where(faint, 0.0, weights) if faint.any() else weights
 
 
 def class_factors(
-    class_weight: Mapping[Any, float] | str | None,
+    class_weight: Any,
     classes: NDArray[Any],
     codes: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -404,6 +418,9 @@ def class_factors(
         present = totals > 0
         share = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, share, 0.0)
+    if not isinstance(class_weight, Mapping):
+        msg = f"class_weight={shown(class_weight)} is not known; give 'balanced', a dictionary or None"
+        raise ParameterError(msg)
     labels = set(classes.tolist())
     unknown = [label for label in class_weight if label not in labels]
     if unknown and not labels <= set(class_weight):
@@ -415,10 +432,8 @@ def class_factors(
         raise DataError(msg)
     given: list[Any] = [class_weight.get(label, 1.0) for label in classes.tolist()]
     factors = np.array([float(each) if isinstance(each, Real) else np.nan for each in given])
-    if not (np.isfinite(factors).all() and (factors >= 0).all()):
-        msg = (
-            f"class_weight must hold finite numbers that are not negative, got {dict(class_weight)}"
-        )
+    if not np.all((factors >= 0) & (factors <= HUGE)):
+        msg = f"class_weight must not be negative or beyond {HUGE:g}, got {dict(class_weight)}"
         raise DataError(msg)
     return factors
 

@@ -143,6 +143,13 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
             elif hasattr(self, name):
                 delattr(self, name)
 
+    def _state_problem(self) -> str | None:
+        """Say if the learner is one of other classes."""
+        if not np.array_equal(self.classes_, self.learner_.classes_):
+            return "classes_ are not those of the learner"
+        is_of_labels = getattr(self.learner_, "multilabel_", False)
+        return "the learner gives several labels a row" if is_of_labels else None
+
     def __sklearn_tags__(self) -> Any:
         """Take what the learner takes."""
         tags = super().__sklearn_tags__()

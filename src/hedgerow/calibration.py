@@ -12,7 +12,14 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, several
 from hedgerow._validation import check_fitted
 from hedgerow._wrapped import FITTED_AROUND, WRAPPER_RULES, WrappedClassifier
-from hedgerow.calibrators import METHODS, ScoreMap, fit_maps, most_probable, probabilities
+from hedgerow.calibrators import (
+    METHODS,
+    ScoreMap,
+    fit_maps,
+    maps_problem,
+    most_probable,
+    probabilities,
+)
 from hedgerow.monitor import monitored_fit
 from hedgerow.resampling.cross_scores import scores_of
 
@@ -138,6 +145,10 @@ class CalibratedModel(WrappedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.max_time = max_time
+
+    def _state_problem(self) -> str | None:
+        problem = super()._state_problem()
+        return problem or maps_problem(self.probability_maps_, len(self.classes_))
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

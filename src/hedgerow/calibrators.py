@@ -40,6 +40,7 @@ __all__ = [
     "ScoreMap",
     "SigmoidMap",
     "fit_maps",
+    "maps_problem",
     "most_probable",
     "probabilities",
 ]
@@ -109,6 +110,13 @@ def fit_maps(
         METHODS[method](columns[counted, k], sign > 0, weight[counted])
         for k, sign in enumerate(signs)
     )
+
+
+def maps_problem(maps: tuple[ScoreMap, ...], n_classes: int) -> str | None:
+    """Say if there is not one map of scores to probabilities for each class, or one for two."""
+    if len(maps) == (1 if n_classes == 2 else n_classes):
+        return None
+    return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
 
 
 def probabilities(maps: Sequence[ScoreMap], scores: Values) -> Values:

@@ -306,3 +306,19 @@ def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
     )
     with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
         LinearSVR().fit_files(path)
+
+
+@pytest.mark.parametrize("block_bytes", [8, 2**24])
+def test_huge_entries_and_targets_are_refused(tmp_path, block_bytes):
+    table, rows = tmp_path / "t.csv", tmp_path / "t.svm"
+    table.write_text("a,w,y\n1,1,0\n1e160,1,1\n2,1,0\n")
+    rows.write_text("1 1:1\n0 1:-1e300\n1 1:2\n")
+    for path in (table, rows):
+        with pytest.raises(DataError, match=r"has the value .*values beyond 1e\+100 overflow"):
+            LinearSVC().fit_files(path, block_bytes=block_bytes)
+    table.write_text("a,w,y\n1,1,0\n2,1,1e200\n2,1,0\n")
+    with pytest.raises(DataError, match=r"the target holds 1e\+200"):
+        LinearSVR().fit_files(table, block_bytes=block_bytes)
+    table.write_text("a,w,y\n1,1,0\n2,1e200,1\n2,1,0\n")
+    with pytest.raises(FileFormatError, match=r"row 2 has the weight 1e\+200"):
+        LinearSVC().fit_files(table, weight="w", block_bytes=block_bytes)

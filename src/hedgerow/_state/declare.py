@@ -74,6 +74,8 @@ def stateful(
 
     A fitted model has every attribute declared here that is not optional; of a class of which
     nothing is fitted, none is there. ``n_features_in_`` and ``feature_names_in_`` go without saying.
+    A class with a method ``_state_problem`` is asked, once all rules are met, whether its attributes
+    belong together: it returns None, or what is wrong.
     """
 
     def declare(cls: C) -> C:

@@ -2,8 +2,10 @@
 
 A name stands for the same size wherever it appears in the declaration of one class: of
 ``coef_=numbers("planes", "features")`` and ``intercept_=numbers("planes")`` the first dimensions
-must agree. Inside :func:`several` a name that ends in ``[]`` is one size for each item. What has
-no dimensions is ruled as a parameter is, by the rules of :mod:`hedgerow._parameters`.
+must agree. The dimension ``one`` has one value. Inside :func:`several` a name that ends in ``[]``
+is one size for each item. What has no dimensions is ruled as a parameter is, by the rules of
+:mod:`hedgerow._parameters`. What no shape tells, such as an index into another array, a class checks
+in its method ``_state_problem``.
 """
 
 from __future__ import annotations
@@ -38,11 +40,15 @@ __all__ = [
 ]
 
 
+ONE = "one"
+"""The dimension that has one value in every model."""
+
+
 class Sizes:
     """What the named dimensions of one model have turned out to be."""
 
     def __init__(self, known: dict[str, int] | None = None, item: str = "") -> None:
-        self._known = {} if known is None else known
+        self._known = {ONE: 1} if known is None else known
         self._item = item
 
     def agree(self, name: str, found: int) -> bool:

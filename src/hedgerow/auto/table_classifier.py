@@ -153,6 +153,11 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         check_fitted(self)
         return self.encoder_.transform(X)
 
+    def _state_problem(self) -> str | None:
+        """Say if the learner is one of other classes."""
+        fine = np.array_equal(self.classes_, self.learner_.classes_)
+        return None if fine else "classes_ are not those of the learner"
+
     def _remember_columns(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
         names = getattr(self.encoder_, "feature_names_in_", None)

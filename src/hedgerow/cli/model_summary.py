@@ -255,6 +255,9 @@ _ENDS = {
     "separated": "the last one made none, so the training rows are separated",
     "plateau": "stopped because it made no more progress",
     "max_iter": "stopped at the limit of passes",
+    "stopped": "stopped by a callback",
+    "time_limit": "stopped at the limit of time",
+    "interrupted": "interrupted",
 }
 
 

@@ -22,6 +22,7 @@ from hedgerow._parameters import (
     any_of,
     check_parameters,
     check_seed,
+    is_whole,
     none,
     real_number,
     short_text,
@@ -67,6 +68,16 @@ def _metric(value: Any) -> str | None:
     return None if fine else "True, False, the name of a scorer, or a function of y and predictions"
 
 
+def _multiple(value: Any) -> str | None:
+    """Allow floats: how many times as many rows are drawn as there are."""
+    if is_whole(value):
+        return "a float above 0"
+    return real_number(0, MOST_TIMES, open_low=True)(value)
+
+
+MOST_DRAWN, MOST_TIMES = 2**31 - 1, 1000
+"""Rows that a tree is grown from, and how many times that may be all rows."""
+
 FOREST_RULES: Mapping[str, Rule] = {
     **GROWTH_RULES,
     "n_estimators": whole_number(1),
@@ -74,7 +85,7 @@ FOREST_RULES: Mapping[str, Rule] = {
     "oob_score": _metric,
     "verbose": verbosity,
     "warm_start": true_or_false,
-    "max_samples": any_of(none, whole_number(1), real_number(0, open_low=True)),
+    "max_samples": any_of(none, whole_number(1, MOST_DRAWN), _multiple),
     "stop_when_flat": flatness_rule,
 }
 """Rules of the parameters that every forest has."""

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._parameters import HUGE
 from hedgerow.errors import DataError
 from hedgerow.io.cells import labels_of, numbers_of, whole_where_possible
 
@@ -111,8 +112,9 @@ class ValueBook:
     def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
         """Take in the values of a block; return them as numbers."""
         values = self.codes(labels)
-        if not np.isfinite(values).all():
-            msg = "the target holds a value that is not finite; remove the row or fill it in"
+        wrong = np.flatnonzero(~(np.abs(values) <= HUGE))
+        if len(wrong):
+            msg = f"the target holds {values[wrong[0]]}, where values must be numbers up to {HUGE:g}; fill it in, scale the column or remove the row"
             raise DataError(msg)
         before, here = self._n, len(values)
         self._n += here

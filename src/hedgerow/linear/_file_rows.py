@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import HUGE
 from hedgerow._validation import check_weights
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
 from hedgerow.io import Block, RowFiles, RowNumbers, Spool, read_ahead
@@ -125,7 +126,7 @@ class FileRows:
             sample.add(coded)
             lowest, highest = _index_range(block, lowest, highest)
             is_sparse = block.is_sparse
-            squares += inner(block.parts[0].ravel(), block.parts[0].ravel())
+            squares += self._sum_of_squares(block)
             self.n_rows += block.n_rows
             self.n_bytes += block.n_bytes
             monitor.report(self.n_bytes)
@@ -139,6 +140,19 @@ class FileRows:
         self.n_features = self._width(highest + 1 - self._counted_from, n_features, is_sparse)
         self.mean_norm = squares / self.n_rows
         self.sample = sample.close(self._counted_from, self.n_features)
+
+    def _sum_of_squares(self, block: Block) -> float:
+        """Return the sum of the squared values of a block, none of which may be huge."""
+        values = block.parts[0].ravel()
+        squares = inner(values, values)
+        if squares >= HUGE**2 and np.max(np.abs(values)) > HUGE:
+            value = values[np.argmax(np.abs(values))]
+            msg = (
+                f"{self.files.paths[0]}, or a file with it, has the value {value}; values beyond "
+                f"{HUGE:g} overflow when they are multiplied: scale the column, or remove the row"
+            )
+            raise DataError(msg)
+        return squares
 
     def blocks(self) -> Generator[RowBlock]:
         """Yield the rows from the first on; the next block is read while this one is worked on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -148,7 +149,7 @@ class MachineFromFiles(SupervisedMachine):
                     f"not; use {name}={' or '.join(map(repr, able))}, or fit"
                 )
                 raise ParameterError(msg)
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             msg = "C=inf needs all rows in memory, which fit_files and partial_fit have not; use a finite C, or fit"
             raise ParameterError(msg)
 

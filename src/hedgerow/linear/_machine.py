@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,8 +20,10 @@ from hedgerow._parameters import (
     any_of,
     check_parameters,
     is_whole,
+    mapping,
     none,
     one_of,
+    positive_number,
     real_number,
     repeatable_seed,
     short_text,
@@ -67,18 +70,19 @@ FEWEST_TOGETHER = 4
 COMMON_RULES: Mapping[str, Rule] = {
     "tol": real_number(0, open_low=True),
     "fit_intercept": true_or_false,
-    "intercept_scaling": real_number(0, open_low=True),
+    "intercept_scaling": positive_number(),
     "verbose": verbosity,
     "max_iter": whole_number(1),
     "intercept": one_of("free", "penalized"),
     "solver": one_of("auto", *SOLVERS),
+    "solver_options": any_of(none, mapping),
 }
 """Rules of the parameters that every linear machine has."""
 
 SUPERVISED_RULES: Mapping[str, Rule] = {
     **COMMON_RULES,
-    "C": real_number(0, open_low=True),
-    "reg_lambda": any_of(none, real_number(0, open_low=True)),
+    "C": positive_number(),
+    "reg_lambda": any_of(none, positive_number()),
     "dual": any_of(one_of("auto"), true_or_false),
 }
 """The same for machines that learn labels or values."""
@@ -281,7 +285,9 @@ class SupervisedMachine(LinearMachine):
         """Return C, or what reg_lambda makes of it where the rows weigh so much together."""
         if self.reg_lambda is not None:
             return 1.0 / (2.0 * self.reg_lambda * total_weight)
-        return self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
+        return (
+            float(self.C) if math.isfinite(self.C) else 1.0
+        )  # a hard margin has no weights, only rows
 
 
 def _solve_and_certify(

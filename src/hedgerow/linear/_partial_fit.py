@@ -7,6 +7,7 @@ these alphas is known, and bounds the optimum from below; the losses of rows tha
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -117,7 +118,7 @@ def _takes_parts(machine: MachineFromFiles) -> bool:
     """Raise, with what to do, if a machine needs all rows at once."""
     reasons = {
         "penalty": machine.penalty != "l2",
-        "C": np.isinf(machine.C),
+        "C": math.isinf(machine.C),
         "solver": machine.solver not in ("auto", DESCENT),
         "reg_lambda": machine.reg_lambda is not None,
         "class_weight": isinstance(getattr(machine, "class_weight", None), str),

@@ -19,8 +19,9 @@ from hedgerow._parameters import (
     Rule,
     check_seed,
     class_weights,
+    one_of,
+    positive_number,
     real_number,
-    short_text,
     true_or_false,
     verbosity,
     whole_number,
@@ -63,7 +64,7 @@ RULES: dict[str, Rule] = {
     "tol": _real_number_or_none,
     "shuffle": true_or_false,
     "verbose": verbosity,
-    "eta0": real_number(0.0, open_low=True),
+    "eta0": positive_number(),
     "n_iter_no_change": whole_number(1),
     "class_weight": class_weights,
 }
@@ -72,7 +73,7 @@ RULES: dict[str, Rule] = {
 REPORT: dict[str, AttributeRule] = {
     "n_iter_": whole_number(0),
     "t_": whole_number(1),
-    "status_": short_text,
+    "status_": one_of(*_BY_RANK),
     "n_mistakes_": whole_number(0),
     "error_": real_number(0.0),
     "error_history_": numbers("passes", low=0.0),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hedgerow._parameters import real_number
+from hedgerow._parameters import positive_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import WeightedRows, check_rows
@@ -24,16 +24,16 @@ __all__ = ["LinearOneClassSVM"]
 ON_MARGIN = 1e-12
 """A score this near to rho, relatively, differs from it by rounding."""
 
-_RULES = {**COMMON_RULES, "nu": real_number(0, 1, open_low=True)}
+_RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
-    intercept_=numbers("planes"),
-    offset_=numbers("planes"),
-    alpha_=numbers("planes", "rows", low=0.0),
-    at_bound_=truths("planes", "rows"),
+    coef_=numbers("one", "features"),
+    intercept_=numbers("one"),
+    offset_=numbers("one"),
+    alpha_=numbers("one", "rows", low=0.0),
+    at_bound_=truths("one", "rows"),
     **FITTED_BY_SOLVER,
 )
 class LinearOneClassSVM(OutlierMixin, LinearMachine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import class_weights, one_of, real_number, true_or_false
+from hedgerow._parameters import class_weights, one_of, positive_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
@@ -49,7 +50,7 @@ _RULES = {
     **SUPERVISED_RULES,
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
-    "C": real_number(0, open_low=True, or_infinite=True),
+    "C": positive_number(or_infinite=True),
     "multi_class": one_of("ovr", "ovo", "crammer_singer"),
     "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
@@ -349,7 +350,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             problem = self._problem(matrix, **parts)
             if split.is_constant:  # only a free intercept makes it so
                 problem = replace(problem, intercept="free")
-            problems.append(hardened(problem, split.sides) if np.isinf(self.C) else problem)
+            problems.append(hardened(problem, split.sides) if math.isinf(self.C) else problem)
         return problems
 
     def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow._parameters import HUGE, one_of, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, numbers, optional, truths
 from hedgerow._validation import RegressionData, check_regression_data
@@ -24,7 +24,7 @@ __all__ = ["LinearSVR"]
 
 _RULES = {
     **SUPERVISED_RULES,
-    "epsilon": real_number(0),
+    "epsilon": real_number(0, HUGE),
     "loss": one_of(*REGRESSION_LOSSES),
     "penalty": one_of(*PENALTIES),
 }

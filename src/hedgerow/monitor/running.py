@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from hedgerow import _core
 from hedgerow._parameters import check_max_time
-from hedgerow.errors import HedgerowError, ParameterError
+from hedgerow.errors import ParameterError
 from hedgerow.monitor.interrupts import interrupts_asked_for
 
 __all__ = [
@@ -94,9 +94,6 @@ class Store(Protocol):
 
     def keep(self, key: str, result: Any, *, instead_of: Collection[str]) -> None:
         """Remember a result, and forget the states that led to it."""
-
-    def unusable(self, why: object) -> HedgerowError:
-        """Return the error for something remembered that no task can go on from."""
 
 
 @dataclass(eq=False)
@@ -289,25 +286,8 @@ def monitored(
     with Monitor(task, parent, max_time, listeners) as monitor:
         is_outermost = not monitor.path[:-1]
         asked_for = interrupts_asked_for(lambda: monitor.ask("interrupted"))
-        with asked_for if is_outermost else nullcontext(), going_on(monitor):
+        with asked_for if is_outermost else nullcontext():
             yield monitor
-
-
-@contextmanager
-def going_on(monitor: Monitor) -> Iterator[None]:
-    """Say of errors of a task that went on from a store that what it found there makes no sense.
-
-    The states of loops have no rules that they could be held against: what is wrong with one shows
-    when a loop goes on from it, as an error of no type of ours.
-    """
-    try:
-        yield
-    except (HedgerowError, NotImplementedError):
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if monitor.store is None or not monitor.has_recalled:
-            raise
-        raise monitor.store.unusable(f"{type(error).__name__}: {error}") from error
 
 
 @contextmanager

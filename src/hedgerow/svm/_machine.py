@@ -93,7 +93,7 @@ COMMON_RULES: Mapping[str, Rule] = {
     "coef0": finite_number,
     "shrinking": true_or_false,
     "tol": real_number(0, open_low=True),
-    "cache_size": real_number(0, open_low=True),
+    "cache_size": real_number(0, 2.0**40, open_low=True),
     "verbose": verbosity,
     "max_iter": any_of(one_of(-1), whole_number(1)),
     "scale": one_of(*SCALES),
@@ -225,7 +225,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
         return KernelSettings(
             tol=float(self.tol),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
-            cache_bytes=int(self.cache_size * MEGABYTE),
+            cache_bytes=int(float(self.cache_size) * MEGABYTE),
             shrinking=bool(self.shrinking),
             n_threads=check_n_threads(self.n_jobs),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._parameters import one_of, positive_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._validation import TrainingData
 from hedgerow.errors import ParameterError
@@ -26,7 +27,7 @@ Vector = NDArray[np.float64]
 
 _RULES = {
     **CLASSIFIER_RULES,
-    "C": real_number(0, open_low=True, or_infinite=True),
+    "C": positive_number(or_infinite=True),
     "loss": one_of("hinge", "squared_hinge"),
     "multi_class": one_of("ovo", "ovr", "crammer_singer"),
     "fit_intercept": true_or_false,
@@ -220,7 +221,7 @@ class SVC(KernelClassifier):
         return partial(
             Classes,
             y=y,
-            weight=np.full(len(y), np.inf) if np.isinf(C) else C * weight,
+            weight=np.full(len(y), np.inf) if math.isinf(C) else C * weight,
             loss=self.loss,
             has_intercept=bool(self.fit_intercept),
             sides=sides,
@@ -257,7 +258,7 @@ class SVC(KernelClassifier):
                 "leave it out, or use multi_class='ovr'"
             )
             raise ParameterError(msg)
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             msg = (
                 "C=inf asks for a hard margin, which multi_class='crammer_singer' has not; use a finite C, "
                 "or multi_class='ovr'"

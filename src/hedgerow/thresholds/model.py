@@ -26,7 +26,7 @@ def _cost_rule(costs: Any) -> str | None:
         return None
     try:
         matrix = np.asarray(costs, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         matrix = np.empty(0)
     is_square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
     fine = is_square and bool(np.isfinite(matrix).all())
