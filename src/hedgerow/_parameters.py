@@ -111,7 +111,15 @@ def real_number(
 
 def positive_number(high: float = HUGE, *, or_infinite: bool = False) -> Rule:
     """Allow positive numbers whose products with others neither overflow nor vanish."""
-    return real_number(LEAST, high, or_infinite=or_infinite)
+    positive = real_number(
+        0, np.inf if high == HUGE else high, open_low=True, or_infinite=or_infinite
+    )
+    bounded = real_number(LEAST, high, or_infinite=or_infinite)
+
+    def rule(value: Any) -> str | None:
+        return positive(value) or bounded(value)
+
+    return rule
 
 
 def mapping(value: Any) -> str | None:

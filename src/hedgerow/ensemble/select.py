@@ -25,6 +25,7 @@ from hedgerow._parameters import (
     one_of,
     real_number,
     short_text,
+    shown,
     true_or_false,
     whole_number,
 )
@@ -303,7 +304,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         if most is None:
             return n_features
         if not is_whole(most) or not 0 <= most <= n_features:
-            msg = f"max_features is {most!r} and X has {n_features} features; give a number from 0 to that"
+            msg = f"max_features is {shown(most)} and X has {n_features} features; give a number from 0 to that"
             raise ParameterError(msg)
         return int(most)
 

@@ -144,7 +144,8 @@ class FileRows:
     def _sum_of_squares(self, block: Block) -> float:
         """Return the sum of the squared values of a block, none of which may be huge."""
         values = block.parts[0].ravel()
-        squares = inner(values, values)
+        with np.errstate(over="ignore"):
+            squares = inner(values, values)
         if squares >= HUGE**2 and np.max(np.abs(values)) > HUGE:
             value = values[np.argmax(np.abs(values))]
             msg = (
