@@ -146,7 +146,8 @@ def checked_model(model: Any, path: object) -> Any:
 def checked_fields(cls: type, fields: Mapping[str, Any], path: object) -> Mapping[str, Any]:
     """Return the fields of a record to be if each is what its class declares; some may be missing."""
     rules = _records[cls.__name__].parts
-    unknown = next((name for name in fields if name not in rules), None)
+    known = {field.name for field in dataclasses.fields(cls)}
+    unknown = next((name for name in fields if name not in known), None)
     if unknown is not None:
         raise StateError(f"{path} is a {cls.__name__}, which has no field {unknown[:80]!r}")
     _check_parts(fields, {name: rules[name] for name in rules if name in fields}, path)
