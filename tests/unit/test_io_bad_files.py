@@ -149,7 +149,7 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path, monkeypatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("hedgerow.io.source.os.open", refuse)
     with pytest.raises(FileAccessError, match="permission is denied"):
         read_table(tmp_path / "t.csv")
 
