@@ -75,8 +75,15 @@ class BoxProgram:
 
     def violation(self, x):
         """The largest violation of the optimality conditions: equalities are sums of signed values."""
-        x = self.snapped(x)
-        slopes = -(self.H @ x + self.q)
+        snapped = self.snapped(x)
+        feasible = self.feasible(snapped)
+        points = [(x, snapped), (snapped, snapped)]
+        if feasible is not None:
+            points.append((feasible, self.snapped(feasible)))
+        return min(self._violation_at(*point) for point in points)
+
+    def _violation_at(self, point, x):
+        slopes = -(self.H @ point + self.q)
         above, below = x < self.upper, x > self.lower
         if not len(self.A):
             worst = [*slopes[above], *-slopes[below], ZERO]
@@ -157,8 +164,11 @@ class _Run:
         self.x = np.where(both, self.zero, x)
         self.y = np.array([self.zero] * len(self.b), dtype=self.x.dtype)
         slope = max(self._norm(self.H @ self.x + self.q), self.one / 1000)
-        self.z_lower = np.where(self.has_lower, slope, self.zero)
-        self.z_upper = np.where(self.has_upper, slope, self.zero)
+        self.z_lower = self.z_upper = np.where(self.has_lower, self.zero, self.zero)
+        self._measure()
+        central = slope * half
+        self.z_lower = np.where(self.has_lower, central / self.s_lower, self.zero)
+        self.z_upper = np.where(self.has_upper, central / self.s_upper, self.zero)
 
     def _measure(self):
         one = self.one

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from tests.reference.box_program import INFINITE, BoxProgram, solve
+from tests.reference.box_program import INFINITE, BoxProgram, factored, solve, solved
 from tests.reference.exact_kernels import CONTEXT, HALF, ONE, ZERO
 from tests.reference.exact_machines import Point, numbers
 
@@ -29,6 +29,7 @@ class LinearTask:
     intercept: str = "free"
     scaling: Decimal = ONE
     penalty: str = "l1"
+    start: tuple[np.ndarray, Decimal] | None = None
 
     @property
     def is_two_sided(self):
@@ -104,16 +105,19 @@ class LinearTask:
         """The alphas that the residuals of a model ask for."""
         residuals = self.target - self.y * (point.products + point.scalars[0])
         if self.loss == "logistic":
-            shares = [ONE / (ONE + (-r).exp()) for r in residuals]
-            return self.c * np.array(shares, dtype=object)
+            return self.c * np.array([_share(r) for r in residuals], dtype=object)
         size = np.abs(residuals) - self.epsilon if self.is_two_sided else residuals
         alpha = 2 * self.c * np.maximum(ZERO, size)
         return np.where(residuals < 0, -alpha, alpha) if self.is_two_sided else alpha
 
     def solved(self, hint, *, exactly):
-        """The program in alpha and v, with v = sum_i alpha_i y_i x_i between -1 and 1."""
-        if self.loss == "logistic" or self.penalty != "l1":
-            return None
+        """Alphas and a plane that are nearly the best; the logistic loss is always solved in decimals.
+
+        With the l1 penalty the program is in alpha and v, with v = sum_i alpha_i y_i x_i between -1 and 1.
+        """
+        if self.loss == "logistic":
+            point = Smoothed(self).best()
+            return self.feasible(self.at_residuals(point)), point
         program, X, n_held = self._program()
         x, multipliers = solve(program, hint, exactly=exactly)
         if not all(v.is_finite() for v in x):
@@ -150,6 +154,76 @@ class LinearTask:
             upper=np.concatenate([numbers(INFINITE, n), bound]),
         )
         return program, X, n_held
+
+
+class Smoothed:
+    """Newton's method for the logistic loss; |w_j| gives way to sqrt(w_j^2 + m_j^2) with m_j going to 0."""
+
+    def __init__(self, task):
+        self.task = task
+        w, b = task.start
+        self.Z, self.u = task.X, w
+        if task.intercept != "none":
+            self.Z = np.column_stack([task.X, numbers(ONE, len(task.c))])
+            self.u = np.append(w, b)
+        self.held = numbers(ONE, len(self.u))
+        if task.intercept != "none":
+            scale = ONE / task.scaling
+            self.held[-1] = scale if task.intercept == "penalized" else ZERO
+        self.width = numbers(ZERO, len(self.u))
+
+    def best(self):
+        """The point at which nothing is left to gain."""
+        widths = [max(map(abs, column)) for column in self.Z.T]
+        for power in range(2, 26 if self.task.penalty == "l1" else 3):
+            shrink = Decimal(10) ** -power
+            self.width = np.array([shrink / (v or ONE) for v in widths], dtype=object)
+            self._newton()
+        w, b = self.u, ZERO
+        if self.task.intercept != "none":
+            w, b = w[:-1], w[-1]
+        return self.task.model(w, b)
+
+    def _penalty(self, u):
+        """Its value, slope and bend, entry by entry."""
+        held, h = self.held * u, self.held
+        if self.task.penalty != "l1":
+            return HALF * held * held, h * held, h * h
+        roots = np.array([root.sqrt() for root in held * held + self.width * self.width])
+        roots = np.where(h == 0, ONE, roots)
+        values = np.where(h == 0, ZERO, roots)
+        return values, h * held / roots, h * h * self.width * self.width / roots**3
+
+    def _value(self, u):
+        losses = [_log_one_plus_exp(-m) for m in self.task.y * (self.Z @ u)]
+        return sum(self._penalty(u)[0], ZERO) + self.task.c @ np.array(losses, dtype=object)
+
+    def _newton(self):
+        value = self._value(self.u)
+        for _ in range(80):
+            margins = self.task.y * (self.Z @ self.u)
+            shares = np.array([_share(-m) for m in margins], dtype=object)
+            _, slope, bend = self._penalty(self.u)
+            gradient = slope - self.Z.T @ (self.task.y * self.task.c * shares)
+            curve = self.task.c * shares * (ONE - shares)
+            step = solved(factored(np.diag(bend) + (self.Z.T * curve) @ self.Z), gradient)
+            gain, length = gradient @ step, ONE
+            if gain <= Decimal("1e-50") * value:
+                return
+            while length > Decimal("1e-9"):
+                after = self._value(self.u - length * step)
+                if after <= value - length * gain / 10:
+                    break
+                length /= 2
+            else:
+                return
+            self.u, value = self.u - length * step, after
+
+
+def _share(r):
+    """1 / (1 + e^-r)."""
+    small = CONTEXT.exp(-abs(r))
+    return (ONE if r >= 0 else small) / (ONE + small)
 
 
 def _log_one_plus_exp(r):

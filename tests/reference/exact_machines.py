@@ -295,10 +295,14 @@ class PulledTask(Task):
 
 @dataclass(frozen=True)
 class BallTask(Task):
-    """The smallest ball around most points; the scalar is R^2. No c needs to be above 1."""
+    """The smallest ball around most points; the scalar is R^2. No c needs to be above 1.
+
+    The first point is the origin, here and in points.
+    """
 
     def __post_init__(self):
         n = len(self.c)
+        put(self, given=self.K, K=centred(self.K))
         one, diagonal = numbers(ONE, n), np.diagonal(self.K)
         upper = np.minimum(self.c, ONE)
         program = self._box(2 * self.K, -diagonal, [one], numbers(ONE, 1), upper)
@@ -306,6 +310,14 @@ class BallTask(Task):
 
     def violation(self, x):
         return HALF * self.program.violation(x)
+
+    def model(self, coefficients):
+        """The centre sum_i coefficient_i phi(x_i), whatever these sum to."""
+        beyond, to_origin = sum(coefficients, ZERO) - ONE, self.given[0] - self.given[0, 0]
+        products = self.K @ coefficients
+        sq_norm = coefficients @ products + 2 * beyond * (coefficients @ to_origin)
+        sq_norm += beyond * beyond * self.given[0, 0]
+        return Point(products + beyond * to_origin, sq_norm)
 
     def scalars(self, multipliers, sq_norm):
         return (max(ZERO, sq_norm - multipliers[0]),)

@@ -20,8 +20,8 @@ SLACK = Decimal("1.01")
 """On every comparison with a tolerance."""
 ROUNDING = Decimal("1e-9")
 """How far a lower bound may be above the optimum, relative to the scale of the gap."""
-UNAVOIDABLE = Decimal("1e-14")
-"""Of what w = 0 costs: no double can tell less."""
+UNAVOIDABLE = Decimal("2e-15")
+"""Of what w = 0 costs: losses of margins that are doubles are not known better."""
 VIOLATION_SLACK = Decimal("1.1")
 
 
@@ -109,7 +109,12 @@ def scale_of(task, verdict, claim):
     """What gaps are divided by."""
     sizes = [abs(verdict.primal), Decimal(claim.certificate.least_scale)]
     sizes += [abs(verdict.dual)] if verdict.dual > -INFINITE else []
-    return max(*sizes, UNAVOIDABLE * task.primal_at_zero, Decimal("1e-300"))
+    return max(*sizes, Decimal("1e-300"))
+
+
+def rounding_of(task):
+    """By how much a model of doubles may be off, whatever it is."""
+    return UNAVOIDABLE * task.primal_at_zero
 
 
 def _try_dual(task, verdict, x):
@@ -130,18 +135,18 @@ def _run_solver(task, verdict, hint, *, exactly):
 def _open_questions(task, verdict, claim):
     """Return what is neither proven nor refuted."""
     scale = scale_of(task, verdict, claim)
-    allowed = SLACK * claim.tolerance * scale
+    allowed = SLACK * claim.tolerance * scale + rounding_of(task)
     questions = []
     if verdict.primal - verdict.dual > allowed >= verdict.primal - verdict.best_primal:
         questions.append("gap")
-    above = claim.dual - ROUNDING * scale
+    above = claim.dual - ROUNDING * scale - rounding_of(task)
     if verdict.dual < above <= verdict.best_primal:
         questions.append("dual")
     return questions
 
 
 def _conclude(task, verdict, claim):
-    scale = scale_of(task, verdict, claim)
+    scale, rounding = scale_of(task, verdict, claim), rounding_of(task)
     tolerance = SLACK * claim.tolerance
     wrong = {
         "gap": (verdict.primal - verdict.best_primal) / scale,
@@ -149,12 +154,14 @@ def _conclude(task, verdict, claim):
         "dual": (claim.dual - verdict.best_primal) / scale,
     }
     limits = {"gap": tolerance, "primal": tolerance, "dual": ROUNDING}
-    verdict.faults |= {k: float(v) for k, v in wrong.items() if v > limits[k]}
+    known_to = rounding / scale
+    verdict.faults |= {k: float(v) for k, v in wrong.items() if v > limits[k] + known_to}
     if verdict.violation is not None:
         allowed = VIOLATION_SLACK * Decimal(claim.certificate.tolerance)
         if verdict.violation > allowed:
             verdict.faults["violation"] = float(verdict.violation)
-    verdict.open = tuple(q for q in _open_questions(task, verdict, claim) if q not in verdict.faults)
+    if not verdict.faults:
+        verdict.open = tuple(_open_questions(task, verdict, claim))
 
 
 def is_indefinite(K):

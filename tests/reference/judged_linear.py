@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from itertools import combinations
 
@@ -60,6 +61,7 @@ def _judged(model, task, X, plane, alpha, certificate):
     """Judge a plane with its alphas, for a task over the same rows."""
     w, b = plane
     if isinstance(task, LinearTask):
+        task = replace(task, start=plane)
         points = [task.model(w, b)]
         better = task.feasible(task.at_residuals(points[0]))
         x = max((task.feasible(alpha), better), key=task.dual)

@@ -69,12 +69,11 @@ def _verdict(fitted, task, rows, coefficients, readings, certificate):
         verdict = Verdict(ZERO)
         verdict.faults["indefinite"] = 1.0
         return verdict
-    K = fitted.K[np.ix_(rows, rows)]
-    products = K @ coefficients
-    sq_norm = coefficients @ products if not fitted.may_be_indefinite else None
-    if sq_norm is None or sq_norm < 0:
-        sq_norm = coefficients @ (task.K @ coefficients)
-    points = [Point(products, sq_norm, scalars) for scalars in readings]
+    points = readings
+    if not isinstance(readings[0], Point):
+        products = fitted.K[np.ix_(rows, rows)] @ coefficients
+        space = task.K @ coefficients if fitted.may_be_indefinite else products
+        points = [Point(products, coefficients @ space, scalars) for scalars in readings]
     x = task.variables(coefficients)
     violation = task.violation(x)
     return judge(task, points, x, kernel_claim(certificate), violation)
@@ -228,9 +227,13 @@ def _ball(fitted):
     K = fitted.K[np.ix_(rows, rows)]
     task = BallTask(K, exact(cost * fitted.weight[rows]))
     coefficients = fitted.coefficients(fitted.planes[0])[rows]
+    if not model.certificate_.is_certified:
+        yield None
+        return
     sq_norm = coefficients @ (K @ coefficients)
     by_offset = max(ZERO, 2 * Decimal(float(model.intercept_[0])) + sq_norm)
-    readings = [(Decimal(model.radius_) ** 2,), (by_offset,)]
+    radii = [Decimal(model.radius_) ** 2, by_offset]
+    readings = [replace(task.model(coefficients), scalars=(radius,)) for radius in radii]
     yield _verdict(fitted, task, rows, coefficients, readings, model.certificate_)
 
 
