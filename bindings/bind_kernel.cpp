@@ -98,6 +98,16 @@ NewArray<double, 1> py_diagonal(const OwnedKernel& kernel, const OwnedMatrix& ma
   return out;
 }
 
+nb::tuple py_rounding(const OwnedKernel& kernel, const OwnedMatrix& matrix, int n_threads) {
+  require_partners(kernel, matrix, matrix);
+  KernelRounding rounding;
+  {
+    const nb::gil_scoped_release unlocked;
+    rounding = kernel_rounding(kernel.program, matrix.view, n_threads);
+  }
+  return nb::make_tuple(copy_array<double>(rounding.sizes).cast(), rounding.error);
+}
+
 /// A kernel only Python knows: function(rows, columns) returns a block of float64 values.
 class PythonKernelSource : public KernelSource {
  public:
@@ -238,6 +248,9 @@ void bind_kernels(nb::module_& module) {
              "column c; from float64 values if exact, else from float32 ones.");
   module.def("kernel_diagonal", &py_diagonal, "kernel"_a, "matrix"_a, "n_threads"_a,
              "K(x_i, x_i) for each row.");
+  module.def("kernel_rounding", &py_rounding, "kernel"_a, "matrix"_a, "n_threads"_a,
+             "Sizes of the rows and an error: computed values K(x_i, x_j) are at most error * sizes[i] * "
+             "sizes[j] off.");
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ namespace {
 /// The largest gamma |x|^2 of which float32 leaves distances that are right to a few parts in a million.
 constexpr double kLargestExponent = 16.0;
 
+/// The largest error of a Gaussian's exponent that products and norms may cause; differences cause far less.
+constexpr double kLargestError = 0x1p-33;
+
 bool is_push(const KernelStep& step) { return step.does == KernelStep::Does::push; }
 
 }  // namespace
@@ -39,6 +42,23 @@ bool fits_float32(const Kernel& kernel, double largest_sq_norm) {
                          step.shape.gamma * largest_sq_norm <= kLargestExponent;
     return uses_products(step.shape.kind) && is_near;
   });
+}
+
+double growth_of_rounding(std::int64_t n) {
+  const auto terms = static_cast<double>(n);
+  return std::min(terms, 8.0 * std::sqrt(terms)) + 4.0;
+}
+
+double error_of_products(double gamma, double largest_sq_norm, std::int64_t n_features) {
+  return 4.0 * gamma * largest_sq_norm * growth_of_rounding(n_features) * kRoundingUnit;
+}
+
+Kernel without_cancellation(Kernel kernel, double largest_sq_norm, std::int64_t n_features) {
+  for (KernelStep& step : kernel)
+    if (is_push(step) && step.shape.kind == KernelKind::rbf &&
+        !(error_of_products(step.shape.gamma, largest_sq_norm, n_features) <= kLargestError))
+      step.shape.kind = KernelKind::rbf_of_differences;
+  return kernel;
 }
 
 double extra_of(KernelKind kind, double sq_norm) {

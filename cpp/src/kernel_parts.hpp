@@ -19,6 +19,18 @@ bool wants_norms(const Kernel& kernel);
 /// large that the distances of an RBF kernel would be lost in their rounding.
 bool fits_float32(const Kernel& kernel, double largest_sq_norm);
 
+/// A bound on the relative error of a sum of n terms, in units of the last place: rounding errors of
+/// either sign grow with the root of their number, not with the number.
+double growth_of_rounding(std::int64_t n);
+
+/// A bound on the error of gamma |x - z|^2 computed from products and norms of rows of at most this squared
+/// norm.
+double error_of_products(double gamma, double largest_sq_norm, std::int64_t n_features);
+
+/// The kernel with every Gaussian computed from differences if products and norms of rows of at most this
+/// squared norm would lose digits that matter.
+Kernel without_cancellation(Kernel kernel, double largest_sq_norm, std::int64_t n_features);
+
 /// What the formula of a kernel needs of a row beside the sums over the features.
 double extra_of(KernelKind kind, double sq_norm);
 

@@ -252,7 +252,9 @@ KernelScorer::KernelScorer(Kernel kernel, const Matrix& vectors, const Coefficie
   }
   // A row that is farther out than all vectors has values that are near 0, however they are rounded.
   const auto largest = std::max_element(sq_norms_.begin(), sq_norms_.end());
-  fits_float32_ = hedgerow::fits_float32(kernel_, largest == sq_norms_.end() ? 0.0 : *largest);
+  const double largest_sq_norm = largest == sq_norms_.end() ? 0.0 : *largest;
+  kernel_ = without_cancellation(std::move(kernel_), largest_sq_norm, n_features());
+  fits_float32_ = hedgerow::fits_float32(kernel_, largest_sq_norm);
   kernel_of_float32_ = kernel_;
   if (!fits_float32_ && is_rbf(kernel_) && is_single(vectors_) && n_features() <= kMostDifferences) {
     kernel_of_float32_[0].shape.kind = KernelKind::rbf_of_differences;

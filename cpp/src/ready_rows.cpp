@@ -100,6 +100,7 @@ KernelValues::KernelValues(Kernel kernel, const Matrix& left, const Matrix& righ
     for (const auto* norms : {&left_sq_norms_, &right_sq_norms_})
       for (const double sq_norm : *norms) largest = std::max(largest, sq_norm);
   }
+  kernel_ = without_cancellation(std::move(kernel_), largest, n_cols(left_));
   fits_float32_ = hedgerow::fits_float32(kernel_, largest);
 }
 

@@ -8,7 +8,7 @@ objective below that dual value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ __all__ = [
     "OverlapCertificate",
     "certify",
     "certify_overlap",
+    "largest_gap",
     "on_bounds",
     "slacks",
     "uncertified",
@@ -53,6 +54,11 @@ AT_BOUND = 1e-12
 ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
 
+LARGEST_GAP = 1e-3
+"""The relative gap that a machine may have that is solved to a KKT violation, unless its tolerance is larger."""
+
+LONGEST_SUBJECT = 200
+
 WEIGHT_ERROR = 1e-9
 """An error of weights, or of their sum, that counts as rounding."""
 
@@ -65,6 +71,9 @@ WEIGHT_ERROR = 1e-9
     tolerance=real_number(0.0),
     status=short_text,
     least_scale=real_number(0.0),
+    gap_error=any_number,
+    violation_error=any_number,
+    subject=short_text,
 )
 @dataclass(frozen=True)
 class Certificate:
@@ -82,12 +91,18 @@ class Certificate:
     criterion : {"relative_gap", "kkt_violation"}
         Which figure is held against the tolerance.
     tolerance : float
-        The largest value of that figure that counts as solved.
+        The largest value of that figure that counts as solved. If it is of the violation, the
+        relative gap must be within ``gap_tolerance`` too.
     status : str
         Why the solver stopped.
     least_scale : float
-        The least that the gap is divided by; above 0 only for one-class machines, whose optimum
-        may be 0.
+        The least that the gap is divided by; above 0 only for machines whose optimum may be 0.
+    gap_error : float
+        How far, at most, rounding has put the gap from its true value.
+    violation_error : float
+        The same of the largest violation.
+    subject : str
+        Of several binary problems, the one that these figures are of; empty if there is only one.
     """
 
     primal: float
@@ -97,6 +112,9 @@ class Certificate:
     tolerance: float
     status: str
     least_scale: float = 0.0
+    gap_error: float = 0.0
+    violation_error: float = 0.0
+    subject: str = ""
 
     @property
     def gap(self) -> float:
@@ -109,36 +127,76 @@ class Certificate:
         return relative_gap(self.primal, self.dual, self.least_scale)
 
     @property
+    def gap_tolerance(self) -> float:
+        """The largest relative gap that counts as solved."""
+        if self.criterion == "relative_gap":
+            return self.tolerance
+        return largest_gap(self.tolerance)
+
+    @property
     def is_certified(self) -> bool:
-        """Whether the criterion's figure is proven to be within the tolerance."""
-        figures = (self.primal, self.dual, self.kkt_violation)
-        if not np.all(np.isfinite(figures)) or self.relative_gap < -1e-9:
+        """Whether the figures are proven to be within the tolerances, rounding included."""
+        figures = (self.primal, self.dual, self.kkt_violation, self.gap_error)
+        if not np.all(np.isfinite(figures)) or self.relative_gap < -self._rounding - 1e-9:
             return False
-        return float(getattr(self, self.criterion)) <= self.tolerance
+        if self.relative_gap + self._rounding > self.gap_tolerance:
+            return False
+        is_small = self.kkt_violation + self.violation_error <= self.tolerance
+        return is_small or self.criterion == "relative_gap"
+
+    @property
+    def _rounding(self) -> float:
+        """How far, at most, rounding has put the relative gap from its true value."""
+        return relative_gap(
+            self.gap_error, 0.0, max(self.least_scale, abs(self.primal), abs(self.dual))
+        )
 
     def __str__(self) -> str:
+        of = f" ({self.subject})" if self.subject else ""
         if self.primal == np.inf and np.isfinite(self.dual):
-            return f"Not certified: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
+            return f"Not certified{of}: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
         if self.dual == -np.inf and np.isfinite(self.primal):
-            return f"Not certified: the kernel is not positive semi-definite, so nothing bounds the objective from below; it is {self.primal:.6g}, and the largest KKT violation is {self.kkt_violation:.1e} (status: {self.status!r})."
+            return f"Not certified{of}: the kernel is not positive semi-definite, so nothing bounds the objective from below; it is {self.primal:.6g}, and {self._violation()} (status: {self.status!r})."
         if not np.isfinite(self.primal) or not np.isfinite(self.dual):
-            return f"Not certified: the figures are not finite (solver status: {self.status!r})."
+            return (
+                f"Not certified{of}: the figures are not finite (solver status: {self.status!r})."
+            )
         gap = max(self.relative_gap, 0.0)
         bound = f"the objective is {self.primal:.6g}, and no solution can go below {self.dual:.6g}"
-        violation = f"the largest KKT violation is {self.kkt_violation:.1e}"
         asked = f"asked for: {self._asked()}"
         if self.is_certified:
             share = "up to rounding" if gap < ROUNDING else f"to within {_percent(gap)}"
-            return f"Certified: {bound}, so this one is the best there is {share} ({asked}); {violation}."
+            return f"Certified{of}: {bound}, so this one is the best there is {share} ({asked}); {self._violation()}."
         return (
-            f"Not certified: {bound}, so a better one by up to {_percent(gap)} may exist ({asked}); "
-            f"{violation}; the solver stopped with status {self.status!r}."
+            f"Not certified{of}: {bound}, so a better one by up to {_percent(gap)} may exist ({asked}); "
+            f"{self._violation()}{self._doubt()}; the solver stopped with status {self.status!r}."
         )
 
     def _asked(self) -> str:
         if self.criterion == "relative_gap":
             return _percent(self.tolerance)
-        return f"a violation of {self.tolerance:.1e}"
+        return f"a violation of {self.tolerance:.1e} and {_percent(self.gap_tolerance)}"
+
+    def _violation(self) -> str:
+        return f"the largest KKT violation is {self.kkt_violation:.1e}, in units of the score"
+
+    def _doubt(self) -> str:
+        """Say if rounding alone is too large for a proof."""
+        of_gap, of_violation = self._rounding, self.violation_error
+        is_exact = of_gap <= self.gap_tolerance and (
+            of_violation <= self.tolerance or self.criterion == "relative_gap"
+        )
+        if is_exact:
+            return ""
+        return (
+            f"; rounding alone may have changed the objective by {_percent(of_gap)} and the violation by "
+            f"{of_violation:.1e}, too much for a proof: scale and centre the features"
+        )
+
+
+def largest_gap(tolerance: float) -> float:
+    """Return the largest relative gap with which a violation within the tolerance counts as solved."""
+    return max(LARGEST_GAP, tolerance)
 
 
 def certify(
@@ -217,8 +275,15 @@ def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
 
 
 def worst(certificates: tuple[Certificate, ...]) -> Certificate:
-    """Return the certificate with the largest figure: if it is certified, all are."""
-    return max(certificates, key=lambda c: (not c.is_certified, getattr(c, c.criterion)))
+    """Return the certificate with the largest figure: if it is certified, all are. It says which it is."""
+    places = range(len(certificates))
+    figures = [(not c.is_certified, getattr(c, c.criterion)) for c in certificates]
+    k = max(places, key=lambda place: figures[place])
+    if len(certificates) == 1:
+        return replace(certificates[0], subject="")
+    which = certificates[k].subject or f"certificates_[{k}]"
+    subject = f"the worst of {len(certificates)} binary problems: {which}"
+    return replace(certificates[k], subject=subject[:LONGEST_SUBJECT])
 
 
 @dataclass(frozen=True, eq=False)

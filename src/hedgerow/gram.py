@@ -6,6 +6,7 @@ float32 ones, block by block, from the core's :class:`KernelSource`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -19,7 +20,16 @@ from hedgerow import _core
 from hedgerow._rows import compact
 from hedgerow.errors import DataError
 
-__all__ = ["Form", "FunctionGram", "Gram", "MatrixGram", "SignedGram", "core_kernel"]
+__all__ = [
+    "UNIT",
+    "Form",
+    "FunctionGram",
+    "Gram",
+    "MatrixGram",
+    "SignedGram",
+    "core_kernel",
+    "growth_of_rounding",
+]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -28,6 +38,8 @@ WORTH_COMPACTING = 0.35
 """Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
 BLOCK = 512
 """Rows that a function of Python's is asked for at a time."""
+UNIT = 2.0**-53
+"""Half a unit in the last place of a float64."""
 
 
 class Form(Protocol):
@@ -86,8 +98,29 @@ class Gram(Protocol):
     def sums(self, coef: Vector) -> Vector:
         """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
 
+    def errors(self, coef: Vector) -> Vector:
+        """Return how far, at most, rounding has put each of these sums from its true value."""
+
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
+
+
+def growth_of_rounding(n_terms: int) -> float:
+    """Return a bound on the relative error of a sum, in units of half the last place.
+
+    Rounding errors have either sign, so that they grow with the root of their number.
+    """
+    return min(float(n_terms), 8.0 * math.sqrt(n_terms)) + 4.0
+
+
+def _errors_of_sums(sizes: Vector, error: float, coef: Vector) -> Vector:
+    """Return bounds on the errors of sums of values that are at most ``error * sizes_i * sizes_j`` off."""
+    terms = np.abs(coef.reshape(len(coef), -1))
+    n_terms = int(np.count_nonzero(terms.any(axis=1)))
+    totals = np.sum(terms * sizes[:, None], axis=0)
+    share = error + growth_of_rounding(n_terms) * UNIT
+    errors: Vector = (share * sizes[:, None] * totals).reshape(coef.shape)
+    return errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +189,14 @@ class MatrixGram:
         sums = _core.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)
         return sums.reshape(coef.shape)
 
+    def errors(self, coef: Vector) -> Vector:
+        """Return how far, at most, rounding has put each of these sums from its true value."""
+        return _errors_of_sums(*self._rounding, coef)
+
+    @cached_property
+    def _rounding(self) -> tuple[Vector, float]:
+        return _core.kernel_rounding(self.kernel, self._rows, self.n_threads)
+
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
         points = self._rows
@@ -207,6 +248,10 @@ class FunctionGram:
             for k, column in enumerate(columns[some].T):
                 totals[k] += np.sum(column[:, None] * block, axis=0)
         return np.ascontiguousarray(totals.T).reshape(coef.shape)
+
+    def errors(self, coef: Vector) -> Vector:
+        """Return how far, at most, rounding has put each of these sums from that of the function's values."""
+        return _errors_of_sums(np.sqrt(np.abs(self.diagonal)), 0.0, coef)
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j."""
@@ -281,6 +326,10 @@ class SignedGram:
         """Return sum_i coef_i s_i s_j K(x_i, x_j) for every j; or that of each column."""
         signs = self.signs.reshape(-1, *[1] * (coef.ndim - 1))
         return signs * self.plain.sums(signs * coef)
+
+    def errors(self, coef: Vector) -> Vector:
+        """Return how far, at most, rounding has put each of these sums from its true value."""
+        return self.plain.errors(coef)
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return s_i s_j K(x_i, x_j) for some i and j, in float64."""

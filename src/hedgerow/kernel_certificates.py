@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate, Criterion, OverlapCertificate
 from hedgerow.kernel_machines import Classes
-from hedgerow.kernel_problems import KernelSolution
+from hedgerow.kernel_problems import KernelSolution, Rounding
 from hedgerow.problems import Overlap, inner
 
 __all__ = ["KERNEL_MEETING", "Provable", "certify_kernel", "certify_kernel_overlap"]
@@ -49,12 +49,23 @@ class Provable(Protocol[P]):
     def dual(self, point: P) -> float:
         """Return the dual objective."""
 
+    def rounding(self, point: P) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+
+    def score_unit(self, point: P) -> float:
+        """Return what a score of the model is in units of the program's slopes."""
+
+    @property
+    def least_scale(self) -> float:
+        """The least size of the objective that gaps are measured by."""
+
 
 def certify_kernel(
     problem: Provable[P],
     solution: KernelSolution,
     tolerance: float,
     criterion: Criterion = "kkt_violation",
+    subject: str = "",
 ) -> Certificate:
     """Return the certificate of a solution.
 
@@ -68,21 +79,30 @@ def certify_kernel(
         The largest figure that counts as solved.
     criterion : {"kkt_violation", "relative_gap"}
         Which figure that is: LIBSVM's largest violation, or the gap.
+    subject : str
+        What to call the problem where it is one of several.
 
     Notes
     -----
     With a kernel that is not positive semi-definite a dual value bounds nothing: the certificate's is
     minus infinity, and it is none.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+    with np.errstate(
+        over="ignore", invalid="ignore", divide="ignore"
+    ):  # what is not finite is not certified
         point = problem.point(solution.beta)
+        unit, rounding = np.float64(problem.score_unit(point)), problem.rounding(point)
         return Certificate(
             primal=problem.primal(point),
             dual=problem.dual(point) if problem.is_convex else -np.inf,
-            kkt_violation=point.violation,
+            kkt_violation=float(point.violation / unit),
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
+            least_scale=problem.least_scale,
+            gap_error=rounding.objectives,
+            violation_error=float(rounding.violation / unit),
+            subject=subject,
         )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.all_classes import AllClasses
-from hedgerow.gram import Gram
-from hedgerow.problems import blocks, inner
+from hedgerow.gram import UNIT, Gram, growth_of_rounding
+from hedgerow.kernel_problems import Rounding
+from hedgerow.problems import blocks, inner, relative_gap
 
 __all__ = ["ClassPoint", "KernelClasses", "best_intercepts"]
 
@@ -29,6 +30,8 @@ class ClassPoint:
         The dual point.
     products : ndarray of shape (n_points, n_classes)
         <w_k, phi(x_j)> for every point and class.
+    errors : ndarray of shape (n_points, n_classes)
+        How far, at most, rounding has put each of them from its true value.
     sq_norm : float
         sum_k |w_k|^2.
     intercept : ndarray of shape (n_classes,)
@@ -39,6 +42,7 @@ class ClassPoint:
 
     beta: Vector
     products: Vector
+    errors: Vector
     sq_norm: float
     intercept: Vector
     violation: float
@@ -97,6 +101,33 @@ class KernelClasses:
         """Return the dual objective."""
         return self.classes.gain(point.beta) - 0.5 * point.sq_norm
 
+    def score_unit(self, point: ClassPoint) -> float:  # noqa: ARG002
+        """Return 1: scores are what the program's slopes are made of."""
+        return 1.0
+
+    @property
+    def least_scale(self) -> float:
+        """0: the optimum is above it."""
+        return 0.0
+
+    def relative_gap(self, point: ClassPoint) -> float:
+        """Return the gap between the primal and the dual objective, relative to their size."""
+        return relative_gap(self.primal(point), self.dual(point), self.least_scale)
+
+    def rounding(self, point: ClassPoint) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+        scores = np.abs(point.products) + np.abs(point.intercept) + 1.0
+        errors = np.max(point.errors + 4.0 * UNIT * scores, axis=1)
+        beta = np.abs(point.beta)
+        share = growth_of_rounding(len(beta)) * UNIT
+        sums = np.abs(np.sum(point.beta, axis=0)) + share * np.sum(beta, axis=0)
+        of_dual = share * float(np.sum(beta)) + inner(np.abs(point.intercept), sums)
+        of_norm = inner(beta.ravel(), point.errors.ravel())
+        return Rounding(
+            violation=4.0 * float(np.max(errors, initial=0.0)),
+            objectives=of_norm + of_dual + 2.0 * inner(self.weight, errors),
+        )
+
     def figures(self, point: ClassPoint) -> dict[str, Any]:
         """Return what beside w a model needs, by name; "intercept" is b."""
         return {"intercept": point.intercept}
@@ -121,6 +152,7 @@ class KernelClasses:
         return ClassPoint(
             beta=beta,
             products=products,
+            errors=self.gram.errors(beta),
             sq_norm=inner(beta.ravel(), products.ravel()),
             intercept=intercept,
             violation=max(0.0, float(np.max(beside))),

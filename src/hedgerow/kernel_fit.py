@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.certificates import Certificate
+from hedgerow.certificates import Certificate, largest_gap
 from hedgerow.errors import NotSeparableError
 from hedgerow.kernel_certificates import certify_kernel, certify_kernel_overlap
 from hedgerow.kernel_classes import KernelClasses
@@ -56,11 +56,12 @@ def fit_kernel(
     NotSeparableError
         A hard margin is asked for and there is none; the error carries the certified proof.
     """
+    settings = replace(settings, gap_tol=largest_gap(settings.tol))
     if isinstance(problem, KernelClasses):
         solution = decompose_classes(problem, settings, start)
         return solution, certify_kernel(problem, solution, settings.tol)
     solution = _solve(problem, settings, start, shared)
-    return solution, certify_kernel(problem, solution, settings.tol)
+    return solution, certify_kernel(problem, solution, settings.tol, subject=problem.subject)
 
 
 def _solve(

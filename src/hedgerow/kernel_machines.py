@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 from hedgerow.kernel_problems import (
+    FAINT,
+    FAINT_LOSS,
     BoxProgram,
     KernelPoint,
     KernelProblem,
@@ -62,9 +64,20 @@ class Classes(KernelProblem):
     sides: str = "the classes"
 
     @property
+    def subject(self) -> str:
+        """The two classes."""
+        return self.sides
+
+    @property
     def is_hard(self) -> bool:
         """Whether every point must have its margin."""
         return bool(np.any(np.isinf(self.weight)))
+
+    @cached_property
+    def least_scale(self) -> float:
+        """The objective of a `FAINT_LOSS` if there is one class only, whose optimum is 0."""
+        has_both = bool(np.any(self.y > 0) and np.any(self.y < 0))
+        return 0.0 if has_both or self.is_hard else FAINT_LOSS * float(np.sum(self.weight))
 
     @cached_property
     def program(self) -> BoxProgram:
@@ -84,9 +97,9 @@ class Classes(KernelProblem):
             start=np.zeros(len(y)),
         )
 
-    def primal(self, point: KernelPoint) -> float:
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and b."""
-        margins = self.y * (point.products + self.figures(point)["intercept"])
+        margins = self.y * (point.products + self.figures(point)["intercept"]) - error
         if self.is_hard:
             least = float(np.min(margins[self.weight > 0]))
             return 0.5 * point.sq_norm / least**2 if least > 0 else np.inf
@@ -165,10 +178,26 @@ class NuClasses(KernelProblem):
             "rho": 0.5 * (of_negative - of_positive),
         }
 
-    def primal(self, point: KernelPoint) -> float:
+    @property
+    def subject(self) -> str:
+        """The two classes."""
+        return self.sides
+
+    @cached_property
+    def least_scale(self) -> float:
+        """The optimum of nearest points that are a `FAINT` distance apart; the true one may be 0."""
+        longest = float(np.max(np.abs(self.gram.diagonal), initial=0.0))
+        return 0.5 * (FAINT * 2.0 * self.program.sums[0]) ** 2 * longest
+
+    def score_unit(self, point: KernelPoint) -> float:
+        """Return rho, by which the machine is divided."""
+        return max(self.figures(point)["rho"], 0.0)
+
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w, b and rho."""
         found = self.figures(point)
-        short = np.maximum(0.0, found["rho"] - self.y * (point.products + found["intercept"]))
+        margins = self.y * (point.products + found["intercept"]) - error
+        short = np.maximum(0.0, found["rho"] - margins)
         gain = self.nu * float(np.sum(self.weight)) * found["rho"]
         return 0.5 * point.sq_norm + inner(self.weight, short) - gain
 
@@ -217,10 +246,16 @@ class OneClass(KernelProblem):
             start=filled(self.weight, total),
         )
 
-    def primal(self, point: KernelPoint) -> float:
+    @cached_property
+    def least_scale(self) -> float:
+        """The optimum of a `FAINT` share of w, if all points were the largest one; the true one may be 0."""
+        longest = float(np.max(np.abs(self.gram.diagonal), initial=0.0))
+        return 0.5 * (FAINT * self.program.sums[0]) ** 2 * longest
+
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and rho, which is -b."""
         rho = -point.levels[0]
-        losses = inner(self.weight, np.maximum(0.0, rho - point.products))
+        losses = inner(self.weight, np.maximum(0.0, rho - point.products + error))
         return 0.5 * point.sq_norm + losses - self.program.sums[0] * rho
 
 
@@ -245,6 +280,7 @@ class Ball(KernelProblem):
     """
 
     weight: Vector
+    program_scale: ClassVar[float] = 2.0
 
     def __post_init__(self) -> None:
         total = float(np.sum(self.weight))
@@ -268,21 +304,30 @@ class Ball(KernelProblem):
             start=filled(upper, 1.0),
         )
 
-    def dual(self, point: KernelPoint) -> float:
-        """Return the dual objective."""
-        return -2.0 * self.program.value(point.beta, point.products)
+    @property
+    def is_hard(self) -> bool:
+        """Whether no point is left outside."""
+        return bool(np.all(self.weight >= 1.0))
+
+    @cached_property
+    def least_scale(self) -> float:
+        """A `FAINT` squared radius, relative to that of a ball around 0; the true one may be 0."""
+        return FAINT**2 * float(np.max(np.abs(self.gram.diagonal), initial=0.0))
 
     def figures(self, point: KernelPoint) -> dict[str, float]:
         """Return the squared radius, that of a hard ball reaching its farthest point, and R^2 - |a|^2, halved."""
         sq_radius = max(0.0, point.sq_norm + 2.0 * point.levels[0])
-        if np.all(self.weight >= 1.0):
+        if self.is_hard:
             sq_radius = float(np.max(self._sq_distances(point)))
         return {"intercept": 0.5 * (sq_radius - point.sq_norm), "sq_radius": sq_radius}
 
-    def primal(self, point: KernelPoint) -> float:
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at a and R^2."""
         sq_radius = self.figures(point)["sq_radius"]
-        beyond = np.maximum(0.0, self._sq_distances(point) - sq_radius)
+        sq_distances = self._sq_distances(point) + 2.0 * error
+        if self.is_hard:
+            return max(sq_radius, float(np.max(sq_distances)))
+        beyond = np.maximum(0.0, sq_distances - sq_radius)
         outside = beyond > 0.0
         return sq_radius + float(np.sum(self.weight[outside] * beyond[outside]))
 

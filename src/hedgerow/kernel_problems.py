@@ -10,19 +10,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._state import record
-from hedgerow.gram import Gram
-from hedgerow.problems import Status, inner
+from hedgerow.gram import UNIT, Gram, growth_of_rounding
+from hedgerow.problems import Status, inner, relative_gap
 
-__all__ = ["BoxProgram", "KernelPoint", "KernelProblem", "KernelSolution", "filled", "one_group"]
+__all__ = [
+    "FAINT",
+    "FAINT_LOSS",
+    "BoxProgram",
+    "KernelPoint",
+    "KernelProblem",
+    "KernelSolution",
+    "Rounding",
+    "filled",
+    "one_group",
+]
 
 Vector = NDArray[np.float64]
 
+FAINT = 1e-4
+"""A w of this size, relative to the largest there could be, counts as 0 where the optimum may be 0."""
+FAINT_LOSS = 1e-10
+"""A mean loss of this size, in units of what losses are measured in, counts as 0 there."""
 AT_BOUND = 1e-12
 """A beta this near to a bound, relative to the box, counts as on it: rounding, no more."""
 ROUNDING = 1e-13
@@ -112,6 +126,16 @@ class BoxProgram:
                 levels.append(float(np.mean(finite)) if finite else 0.0)
         return tuple(levels)
 
+    def rounding(self, beta: Vector, levels: tuple[float, ...]) -> float:
+        """Return how far, at most, rounding puts `linear' beta` off, and the value for what a sum is off."""
+        share = growth_of_rounding(int(np.count_nonzero(beta))) * UNIT
+        error = share * float(np.sum(np.abs(self.linear * beta)))
+        for g, (wanted, level) in enumerate(zip(self.sums, levels, strict=True)):
+            of_group = np.where(self.group == g, beta, 0.0)
+            excess = abs(float(np.sum(of_group)) - wanted)
+            error += abs(level) * (excess + share * float(np.sum(np.abs(of_group))))
+        return error
+
     def value(self, beta: Vector, products: Vector) -> float:
         """Return the objective."""
         own = self.per_point(beta, len(products))
@@ -162,6 +186,22 @@ def filled(upper: Vector, total: float) -> Vector:
     return start
 
 
+@dataclass(frozen=True)
+class Rounding:
+    """How far, at most, rounding has put the figures of a point from their true values.
+
+    Attributes
+    ----------
+    violation : float
+        Of the largest violation.
+    objectives : float
+        Of the primal and the dual objective together.
+    """
+
+    violation: float
+    objectives: float
+
+
 @dataclass(frozen=True, eq=False)
 class KernelPoint:
     """A beta that meets the constraints, and what the data say of it in float64.
@@ -172,6 +212,8 @@ class KernelPoint:
         The dual point.
     products : ndarray
         <w, phi(x_j)> for every point.
+    errors : ndarray
+        How far, at most, rounding has put each of them from its true value.
     sq_norm : float
         |w|^2.
     levels : tuple of float
@@ -182,6 +224,7 @@ class KernelPoint:
 
     beta: Vector
     products: Vector
+    errors: Vector
     sq_norm: float
     levels: tuple[float, ...]
     violation: float
@@ -208,13 +251,51 @@ class KernelProblem(ABC):
     def program(self) -> BoxProgram:
         """The dual, as a minimisation."""
 
+    program_scale: ClassVar[float] = 1.0
+    """The dual objective in units of the program's."""
+
     @abstractmethod
-    def primal(self, point: KernelPoint) -> float:
-        """Return the primal objective at the point's w and the best guess of the rest."""
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest.
+
+        With an error it is the most that the objective may be if each product is so far off.
+        """
 
     def dual(self, point: KernelPoint) -> float:
         """Return the dual objective."""
-        return -self.program.value(point.beta, point.products)
+        return -self.program_scale * self.program.value(point.beta, point.products)
+
+    @property
+    def subject(self) -> str:
+        """What to call the problem where it is one of several."""
+        return ""
+
+    def score_unit(self, point: KernelPoint) -> float:  # noqa: ARG002
+        """Return what a score of the model is in units of the program's slopes."""
+        return 1.0
+
+    @property
+    def least_scale(self) -> float:
+        """The least size of the objective that gaps are measured by; above 0 where the optimum may be 0."""
+        return 0.0
+
+    def relative_gap(self, point: KernelPoint) -> float:
+        """Return the gap between the primal and the dual objective, relative to their size."""
+        return relative_gap(self.primal(point), self.dual(point), self.least_scale)
+
+    def rounding(self, point: KernelPoint) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+        program, n_points = self.program, len(point.products)
+        linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
+        offset = sum(abs(level) for level in point.levels)
+        errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
+        own = np.abs(program.per_point(point.beta, n_points))
+        of_program = inner(own, point.errors) + program.rounding(point.beta, point.levels)
+        of_primal = self.primal(point, errors) - self.primal(point)
+        return Rounding(
+            violation=2.0 * float(np.max(errors, initial=0.0)),
+            objectives=of_primal + self.program_scale * of_program,
+        )
 
     def figures(self, point: KernelPoint) -> dict[str, float]:
         """Return what beside w a model needs, by name; "intercept" is b."""
@@ -242,6 +323,7 @@ class KernelProblem(ABC):
         return KernelPoint(
             beta=beta,
             products=products,
+            errors=self.gram.errors(own),
             sq_norm=inner(own, products),
             levels=program.levels(beta, slopes),
             violation=program.violation(program.ends(beta, slopes)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 from hedgerow.kernel_problems import (
+    FAINT_LOSS,
     BoxProgram,
     KernelPoint,
     KernelProblem,
@@ -69,9 +70,14 @@ class Tube(KernelProblem):
             start=np.zeros(2 * len(z)),
         )
 
-    def primal(self, point: KernelPoint) -> float:
+    @cached_property
+    def least_scale(self) -> float:
+        """The objective of a `FAINT_LOSS`; the optimum is 0 where the tube holds every target."""
+        return _faint_objective(self.target, self.weight, self.epsilon)
+
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and b."""
-        off = np.abs(self.target - point.products - self.figures(point)["intercept"])
+        off = np.abs(self.target - point.products - self.figures(point)["intercept"]) + error
         return 0.5 * point.sq_norm + inner(self.weight, np.maximum(0.0, off - self.epsilon))
 
 
@@ -129,10 +135,22 @@ class NuTube(KernelProblem):
         above, below = point.levels
         return {"intercept": 0.5 * (above + below), "epsilon": max(0.0, 0.5 * (above - below))}
 
-    def primal(self, point: KernelPoint) -> float:
+    @cached_property
+    def least_scale(self) -> float:
+        """The objective of a `FAINT_LOSS`; the optimum is 0 where all targets are equal."""
+        return _faint_objective(self.target, self.weight, 0.0)
+
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w, b and epsilon."""
         found = self.figures(point)
-        off = np.abs(self.target - point.products - found["intercept"])
+        off = np.abs(self.target - point.products - found["intercept"]) + error
         losses = inner(self.weight, np.maximum(0.0, off - found["epsilon"]))
         price = self.nu * float(np.sum(self.weight)) * found["epsilon"]
         return 0.5 * point.sq_norm + losses + price
+
+
+def _faint_objective(target: Vector, weight: Vector, epsilon: float) -> float:
+    """Return the objective of a machine whose mean loss is as good as none."""
+    used = target[weight > 0]
+    size = 0.5 * float(np.ptp(used)) + epsilon if len(used) else 0.0
+    return FAINT_LOSS * float(np.sum(weight)) * size

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from hedgerow import Certificate, LinearProblem, Settings, certify, solve
 from hedgerow._rows import matrix_of
+from hedgerow.certificates import worst
 from hedgerow.losses import LOSSES
 from tests.reference import linear_svm
 
@@ -137,7 +138,7 @@ def test_it_reads_as_one_paragraph():
     assert str(good) == (
         "Certified: the objective is 12.5, and no solution can go below 12.4999, so this one is the "
         "best there is to within 0.0008 % (asked for: 0.01 %); the largest KKT violation is "
-        "2.0e-05."
+        "2.0e-05, in units of the score."
     )
     exact = Certificate(12.5, 12.5, 0.0, "relative_gap", 1e-4, "optimal")
     assert "the best there is up to rounding" in str(exact)
@@ -148,10 +149,43 @@ def test_it_reads_as_one_paragraph():
     assert "\n" not in str(good) + str(bad)
 
 
-def test_the_criterion_chooses_the_figure():
-    figures = {"primal": 1.0, "dual": 0.9, "kkt_violation": 1e-5, "status": "optimal"}
-    assert Certificate(**figures, criterion="kkt_violation", tolerance=1e-3).is_certified
-    assert not Certificate(**figures, criterion="relative_gap", tolerance=1e-3).is_certified
+def test_the_criterion_chooses_the_figures():
+    figures = {"primal": 1.0, "dual": 0.9995, "status": "optimal", "tolerance": 1e-3}
+    gap, violation = {"criterion": "relative_gap"}, {"criterion": "kkt_violation"}
+    assert Certificate(**figures, **gap, kkt_violation=1.0).is_certified
+    assert not Certificate(**figures, **violation, kkt_violation=2e-3).is_certified
+    assert Certificate(**figures, **violation, kkt_violation=1e-3).is_certified
+
+
+def test_a_small_violation_with_a_large_gap_is_not_certified():
+    figures = {"primal": 1.0, "kkt_violation": 1e-9, "status": "optimal"}
+    kernel = {**figures, "criterion": "kkt_violation"}
+    assert not Certificate(**kernel, dual=0.998, tolerance=1e-3).is_certified
+    assert not Certificate(**kernel, dual=0.998, tolerance=1e-6).is_certified
+    assert Certificate(**kernel, dual=0.9991, tolerance=1e-6).is_certified
+    assert Certificate(**kernel, dual=0.98, tolerance=0.05).is_certified  # max(1e-3, tol)
+
+
+def test_rounding_that_exceeds_the_tolerance_is_a_reason_to_decline():
+    fine = Certificate(1.0, 1.0, 1e-6, "kkt_violation", 1e-3, "optimal", gap_error=1e-5)
+    assert fine.is_certified
+    of_gap = replace(fine, gap_error=2e-3)
+    of_violation = replace(fine, violation_error=2e-3)
+    for doubtful in (of_gap, of_violation):
+        assert not doubtful.is_certified
+        assert "rounding alone" in str(doubtful)
+    assert "rounding" not in str(replace(fine, kkt_violation=1.0))
+
+
+def test_the_worst_of_several_binary_problems_is_named():
+    good = Certificate(1.0, 1.0, 1e-6, "kkt_violation", 1e-3, "optimal", subject="a and b")
+    bad = replace(good, kkt_violation=1e-4, subject="b and c")
+    assert str(worst((good,))).startswith("Certified: ")
+    unnamed = (replace(bad, subject=""), replace(good, subject=""))
+    assert worst(unnamed).subject == "the worst of 2 binary problems: certificates_[0]"
+    assert str(worst((good, bad))).startswith(
+        "Certified (the worst of 2 binary problems: b and c): the objective"
+    )
 
 
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])

@@ -72,7 +72,10 @@ inline Doubles cosine(Doubles x) {
 struct MultiplyWavelet {
   double gamma;
   Doubles operator()(Doubles product, Doubles x, Doubles z) const {
-    const Doubles u = gamma * (x - z);
+    constexpr double kFar = 64.0;  // where exp(-u^2 / 2) is 0, and a cosine of a huge u would not be finite
+    Doubles u = gamma * (x - z);
+    u = u > kFar ? broadcast(kFar) : u;
+    u = u < -kFar ? broadcast(-kFar) : u;
     return product * cosine(1.75 * u) * exp(-0.5 * u * u);
   }
 };

@@ -54,6 +54,11 @@ class Kernel(BaseEstimator, ABC):
         """Whether no table of values can have a negative eigenvalue, rounding apart."""
         return True
 
+    @property
+    def is_translation_invariant(self) -> bool:
+        """Whether k(x + c, z + c) = k(x, z) for every c."""
+        return False
+
     @abstractmethod
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return k(x, z) for each row x of X and each row z of Y, or of X again."""

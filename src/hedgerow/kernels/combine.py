@@ -39,6 +39,11 @@ class _Pair(Kernel):
         """Whether both are."""
         return self.left.is_positive_semidefinite and self.right.is_positive_semidefinite
 
+    @property
+    def is_translation_invariant(self) -> bool:
+        """Whether both kernels are."""
+        return self.left.is_translation_invariant and self.right.is_translation_invariant
+
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the combined values for each row of X and each row of Y, or of X again."""
         self._check()
@@ -124,6 +129,11 @@ class ScaledKernel(Kernel):
     def is_positive_semidefinite(self) -> bool:
         """Whether the kernel is."""
         return self.kernel.is_positive_semidefinite
+
+    @property
+    def is_translation_invariant(self) -> bool:
+        """Whether the kernel is."""
+        return self.kernel.is_translation_invariant
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the multiples of the values for each row of X and each of Y, or of X again."""

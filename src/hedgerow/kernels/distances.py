@@ -25,8 +25,17 @@ _FREQUENCY = 1.75
 """The frequency of the mother wavelet cos(1.75 u) exp(-u^2 / 2)."""
 
 
+class _OfDifferences(VectorKernel):
+    """A kernel that is a function of x - z."""
+
+    @property
+    def is_translation_invariant(self) -> bool:
+        """Whether k(x + c, z + c) = k(x, z) for every c: it is."""
+        return True
+
+
 @stateful(_RBF)
-class RBF(GammaKernel):
+class RBF(_OfDifferences, GammaKernel):
     """The Gaussian kernel exp(-gamma |x - z|^2) = exp(-|x - z|^2 / (2 sigma^2)).
 
     Parameters
@@ -82,7 +91,7 @@ class RBF(GammaKernel):
 
 
 @stateful(_LAPLACIAN)
-class Laplacian(GammaKernel):
+class Laplacian(_OfDifferences, GammaKernel):
     """exp(-gamma sum_i |x_i - z_i|).
 
     Parameters
@@ -107,7 +116,7 @@ class Laplacian(GammaKernel):
 
 
 @stateful(_WAVELET)
-class Wavelet(VectorKernel):
+class Wavelet(_OfDifferences):
     """prod_i h((x_i - z_i) / dilation) with h(u) = cos(1.75 u) exp(-u^2 / 2).
 
     Parameters

@@ -92,10 +92,10 @@ class _Run(KernelRun[ClassPoint]):
             if not self.advance(core, self.goal):
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if not self.is_worth_refining(point.violation):
+            if not self.is_worth_refining(point):
                 return self.finished(point)
             core.set_point(point.beta, point.products, point.intercept)
-            self.goal *= TIGHTER
+            self.goal = min(TIGHTER * self.goal, SAFE * self.tol)
 
     def exact_steps(self, point: ClassPoint, tol: float) -> Iterator[ClassPoint]:
         """Solve for the free betas, from a point."""

@@ -11,7 +11,10 @@ again in float64 from the data; if these do not agree, the core goes on from the
 those of what still moves. Where that does not get there, the free variables are solved for exactly
 (`free_set.py`); if that does not help either, the status is "stalled".
 
-Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta.
+A violation within the tolerance may leave a large gap, where the scores are small beside it; then a smaller
+one is asked for, until the gap is small too.
+
+Given: the problem, tolerances for the largest violation and the gap, a budget of bytes. Returned: beta.
 Cost: kernel values of the support vectors with all points, some times over. Memory: the budget.
 Papers: those of box_qp.hpp; Osuna, Freund, Girosi, An improved training algorithm for support vector
 machines, 1997 (growing active sets).
@@ -179,9 +182,10 @@ class _Run(KernelRun[KernelPoint]):
             if not self._grow(core):
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if not self.is_worth_refining(point.violation):
+            if not self.is_worth_refining(point):
                 return self.finished(point)
             core.set_beta(point.beta, point.products)
+            self.goal = min(self.goal, self.tol)
 
     def exact_steps(self, point: KernelPoint, tol: float) -> Iterator[KernelPoint]:
         """Solve for the free variables, from a point."""
@@ -221,13 +225,12 @@ class _Run(KernelRun[KernelPoint]):
 
         Returns False if the steps are used up.
         """
-        tol = self.settings.tol
         while True:
             if not self.advance(core, SAFE * self.goal):
                 return False
             violators, n_active = self._violators(core)
-            if len(violators) <= FEW * n_active and self.goal > tol:
-                self.goal = tol
+            if len(violators) <= FEW * n_active and self.goal > self.tol:
+                self.goal = self.tol
             elif len(violators) == 0:
                 return True
             if len(violators) > n_active:

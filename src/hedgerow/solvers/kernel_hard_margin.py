@@ -63,7 +63,7 @@ def solve_hard_margin(
     limit = STEPS_PER_POINT * len(problem.y) if settings.max_iter is None else settings.max_iter
     tol, beta, n_iter = FIRST_TOLERANCE, None, 0
     for _ in range(TIGHTENINGS):
-        now = replace(settings, tol=tol * size, max_iter=max(1, limit - n_iter))
+        now = replace(settings, tol=tol * size, gap_tol=np.inf, max_iter=max(1, limit - n_iter))
         found = decompose(nearest, now, beta, shared)
         point, n_iter = nearest.point(found.beta), n_iter + found.n_iter
         _refuse_what_meets(problem, point, size)

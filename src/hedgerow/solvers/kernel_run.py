@@ -19,7 +19,7 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow._state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelSolution
+from hedgerow.kernel_problems import KernelSolution, Rounding
 from hedgerow.monitor import Monitor, current
 from hedgerow.problems import Status
 
@@ -64,6 +64,8 @@ class KernelSettings:
         Whether points rest until they are needed.
     n_threads : int
         Threads to compute with; no result depends on it.
+    gap_tol : float
+        Stop only when the relative gap is at most this too.
     """
 
     tol: float = 1e-3
@@ -72,6 +74,7 @@ class KernelSettings:
     working_set: int = 1024
     shrinking: bool = True
     n_threads: int = 1
+    gap_tol: float = math.inf
 
 
 def block_bytes(gram: Gram, n_places: int) -> int:
@@ -142,6 +145,22 @@ class Solvable(Protocol[P]):
     def figures(self, point: P) -> dict[str, Any]:
         """Return what beside w a model needs, by name."""
 
+    def primal(self, point: P) -> float:
+        """Return the primal objective."""
+
+    def dual(self, point: P) -> float:
+        """Return the dual objective."""
+
+    def relative_gap(self, point: P) -> float:
+        """Return the gap between them, relative to their size."""
+
+    @property
+    def least_scale(self) -> float:
+        """The least size of the objective that gaps are measured by."""
+
+    def rounding(self, point: P) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+
 
 class KernelRun(ABC, Generic[P]):
     """One run of a solver, and where it stands.
@@ -168,6 +187,8 @@ class KernelRun(ABC, Generic[P]):
         The lowest violation that the core has reported since it was told to solve.
     n_waited : int
         Reports since one was clearly lower.
+    tol : float
+        The violation that is wanted: that of the settings, or less if the gap was too large with that.
     before : float
         The violation that the last exact scores left.
     n_refined : int
@@ -181,6 +202,7 @@ class KernelRun(ABC, Generic[P]):
         "history",
         "lowest",
         "n_waited",
+        "tol",
         "before",
         "n_refined",
     )
@@ -194,7 +216,7 @@ class KernelRun(ABC, Generic[P]):
         self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
         self.history: list[tuple[int, float]] = []
         self.lowest, self.n_waited = np.inf, 0
-        self.before, self.n_refined = np.inf, 0
+        self.tol, self.before, self.n_refined = settings.tol, np.inf, 0
         is_timed = math.isfinite(self.monitor.deadline)
         self.seconds_per_row = self._time_of_a_row() if is_timed else 0.0
         is_kept = self.monitor.store is not None
@@ -285,11 +307,35 @@ class KernelRun(ABC, Generic[P]):
         self.lowest, self.n_waited = np.inf, 0
         return True
 
-    def is_worth_refining(self, violation: float) -> bool:
-        """Say whether the core should go on from exact scores, which leave this violation."""
-        is_lower = violation <= self.worthwhile * self.before
-        self.before, self.n_refined = violation, self.n_refined + 1
-        return violation > self.settings.tol and is_lower and self.n_refined < REFINEMENTS
+    def is_solved(self, point: P) -> bool:
+        """Say whether the violation and the gap of a point are small enough, rounding included."""
+        settings, rounding = self.settings, self.problem.rounding(point)
+        if point.violation > _less_rounding(settings.tol, rounding.violation):
+            return False
+        if not self.problem.is_convex or settings.gap_tol == math.inf:
+            return True
+        return self.problem.relative_gap(point) <= self._allowed_gap(point, rounding.objectives)
+
+    def _allowed_gap(self, point: P, error: float) -> float:
+        """Return the largest relative gap of a point whose objectives are so far off."""
+        problem = self.problem
+        scale = max(abs(problem.primal(point)), abs(problem.dual(point)), problem.least_scale)
+        return _less_rounding(self.settings.gap_tol, error / scale if scale > 0 else 0.0)
+
+    def is_worth_refining(self, point: P) -> bool:
+        """Say whether the core should go on from the exact scores of a point.
+
+        Where they meet the tolerance and only the gap is too large, a smaller violation is asked for.
+        """
+        if self.is_solved(point):
+            return False
+        before, self.before, self.n_refined = self.before, point.violation, self.n_refined + 1
+        if point.violation <= _less_rounding(self.tol, self.problem.rounding(point).violation):
+            gap = self.problem.relative_gap(point)
+            self.tol = point.violation * min(0.5, 0.7 * self.settings.gap_tol / gap)
+            self.before = np.inf
+            return self.tol > 0 and self.n_refined < REFINEMENTS
+        return point.violation <= self.worthwhile * before and self.n_refined < REFINEMENTS
 
     def finished(self, point: P) -> Status:
         """Bring a point within the tolerance, that of a small problem to the last bits; return the status.
@@ -301,17 +347,17 @@ class KernelRun(ABC, Generic[P]):
             for best in self.exact_steps(point, self._least(point)):
                 self.beta = best.beta
                 self.monitor.check()
-        if best.violation <= self.settings.tol:
+        if self.is_solved(best):
             return "optimal"
         self.monitor.check()
         return "stalled"
 
     def _least(self, point: P) -> float:
         """Return the violation at which a point is exact enough."""
-        tol, problem = self.settings.tol, self.problem
+        problem = self.problem
         if problem.gram.n_points > SMALL or not problem.is_convex:
-            return tol
-        return min(tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
+            return self.tol
+        return min(self.tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
 
     def _checkpoint(self, core: Core) -> None:
         """Leave where the run stands."""
@@ -334,6 +380,11 @@ class KernelRun(ABC, Generic[P]):
         return None if self._key is None else self.monitor.recall(self._key + what)
 
 
+def _less_rounding(tolerance: float, error: float) -> float:
+    """Return what is left of a tolerance for the solver; where rounding takes most of it, half."""
+    return max(tolerance - error, 0.5 * tolerance)
+
+
 def _key(problem: Any, settings: KernelSettings, *others: Any) -> str:
     """Name all that the solution depends on."""
     given = {
@@ -341,5 +392,11 @@ def _key(problem: Any, settings: KernelSettings, *others: Any) -> str:
         for part in fields(problem)
         if part.init and part.name != "gram"
     }
-    rules = (settings.tol, settings.max_iter, settings.working_set, settings.shrinking)
+    rules = (
+        settings.tol,
+        settings.gap_tol,
+        settings.max_iter,
+        settings.working_set,
+        settings.shrinking,
+    )
     return fingerprint(type(problem).__name__, problem.gram.parts, given, rules, others)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
@@ -20,6 +21,10 @@ __all__ = ["KernelSpace", "compiled"]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Values32 = NDArray[np.float32]
+
+
+FAR = 10.0
+"""Rows farther from 0 than this many times their spread are centred."""
 
 
 def compiled(kernel: Kernel) -> _core.Kernel | None:
@@ -64,7 +69,20 @@ class KernelSpace:
         if kernel.is_given:
             return matrix_of(np.ascontiguousarray(dense(self.rows)[np.ix_(points, points)]))
         is_whole = np.array_equal(points, np.arange(self.rows.shape[0]))
-        return matrix_of(self.rows if is_whole else self.rows[points])
+        return matrix_of(self._near_rows if is_whole else self._near_rows[points])
+
+    @cached_property
+    def _near_rows(self) -> Rows:
+        """The rows, with 0 in their midst if they are far from it and the kernel does not mind."""
+        if sp.issparse(self.rows) or not self.kernel.is_translation_invariant:
+            return self.rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = np.mean(self.rows, axis=0, dtype=np.float64)
+            spread = np.max(self.rows, axis=0) - np.min(self.rows, axis=0)
+            is_far = np.sum(np.square(centre)) > FAR**2 * np.sum(
+                np.square(spread, dtype=np.float64)
+            )
+        return self.rows - centre if is_far else self.rows
 
 
 def _values_of(kernel: Kernel, rows: Rows, points: Indices) -> Any:

@@ -123,7 +123,7 @@ n_features_in_, feature_names_in_
         """Return the plane of a solution with functional margin 1."""
         solution, certificate = result
         rho = float(solution.figures["rho"])
-        if rho <= certificate.kkt_violation:
+        if not certificate.kkt_violation + certificate.violation_error < 1.0:  # in units of rho
             msg = (
                 f"the classes meet up to the tolerance (rho is {rho:.1e}), so that no plane separates what "
                 f"nu={self.nu} leaves of them; take a larger nu, a smaller tol or another kernel"

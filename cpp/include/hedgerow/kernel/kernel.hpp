@@ -94,6 +94,17 @@ template <class T>
 void kernel_sums(const KernelValues& values, std::span<const double> coef, std::int64_t k,
                  std::span<double> out, int n_threads);
 
+/// Half a unit in the last place of a float64.
+constexpr double kRoundingUnit = 0x1p-53;
+
+/// How exact float64 values are among the rows of one matrix.
+struct KernelRounding {
+  std::vector<double> sizes;  ///< |K(i, j)| <= sizes[i] sizes[j] for a positive semi-definite kernel
+  double error;               ///< |computed K(i, j) - K(i, j)| <= error sizes[i] sizes[j]
+};
+
+KernelRounding kernel_rounding(const Kernel& kernel, const Matrix& matrix, int n_threads);
+
 /// out[i] = K(i, i); left and right are the same matrix.
 void kernel_diagonal(const KernelValues& values, std::span<double> out, int n_threads);
 
