@@ -41,6 +41,7 @@ class Outcome:
     story: str
     seconds: float = 0.0
     judging: float = 0.0
+    cause: str = ""
     faults: dict[str, float] = field(default_factory=dict)
     open: tuple[str, ...] = ()
     details: str = ""
@@ -80,6 +81,7 @@ def outcome(index, seed=0, machine=None):
 def _judge_model(made, found):
     model = made.estimator
     found.result = "certified" if model.certificate_.is_certified else "declined"
+    found.cause = "" if found.result == "certified" else _cause(model)
     found.details = str(model.certificate_)
     start = time.perf_counter()
     verdicts = linear_verdicts_on if "linear" in made.machine else verdicts_on
@@ -92,6 +94,21 @@ def _judge_model(made, found):
             found.faults[name] = max(size, found.faults.get(name, 0.0))
         found.open += verdict.open
     found.judging = time.perf_counter() - start
+
+
+def _cause(model):
+    """Why there is no certificate."""
+    certificate = model.certificate_
+    if certificate.dual == -np.inf:
+        return "indefinite"
+    if not np.isfinite(certificate.primal) or not np.isfinite(certificate.dual):
+        return "not finite"
+    gap = max(certificate.tolerance, 1e-3 if certificate.criterion == "kkt_violation" else 0.0)
+    is_close = certificate.relative_gap <= gap
+    is_solved = certificate.criterion == "relative_gap" or (
+        certificate.kkt_violation <= certificate.tolerance
+    )
+    return "rounding" if is_close and is_solved else model.status_
 
 
 def _judge_proof(made, proof, found):
@@ -129,7 +146,7 @@ class Tally:
 
     def __init__(self):
         self.counts, self.easy, self.kinds = Counter(), Counter(), Counter()
-        self.errors, self.seconds, self.judging = Counter(), 0.0, 0.0
+        self.causes, self.errors, self.seconds, self.judging = Counter(), Counter(), 0.0, 0.0
 
     def add(self, found):
         machine = found.machine
@@ -141,6 +158,8 @@ class Tally:
         if found.is_easy:
             self.easy[machine, found.result] += 1
             self.easy[machine, "problems"] += 1
+        if found.cause:
+            self.causes[machine, found.cause] += 1
         for name in found.faults:
             self.kinds[machine, name] += 1
         if found.result not in ("certified", "declined"):
@@ -161,6 +180,8 @@ class Tally:
         kinds = [f"  {m} {k}: {v}" for (m, k), v in sorted(self.kinds.items())]
         errors = ", ".join(f"{k} {v}" for k, v in self.errors.most_common())
         lines += ["false claims by kind:", *kinds] if kinds else ["no false claim"]
+        causes = ", ".join(f"{m} {k} {v}" for (m, k), v in sorted(self.causes.items()))
+        lines.append(f"declined for: {causes or 'nothing'}")
         lines.append(f"errors: {errors or 'none'}")
         lines.append(f"fits {self.seconds:.0f} s, judging {self.judging:.0f} s")
         return "\n".join(lines)

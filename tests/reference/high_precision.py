@@ -73,6 +73,11 @@ class Claim:
     def tolerance(self):
         return Decimal(self.gap_tolerance)
 
+    @property
+    def error(self):
+        """How far off the certificate says that rounding may have put its figures."""
+        return Decimal(getattr(self.certificate, "gap_error", 0.0))
+
 
 def kernel_claim(certificate):
     """A kernel machine's: the gap may be 1e-3, or the tolerance if that is larger."""
@@ -139,7 +144,7 @@ def _open_questions(task, verdict, claim):
     questions = []
     if verdict.primal - verdict.dual > allowed >= verdict.primal - verdict.best_primal:
         questions.append("gap")
-    above = claim.dual - ROUNDING * scale - rounding_of(task)
+    above = claim.dual - claim.error - ROUNDING * scale - rounding_of(task)
     if verdict.dual < above <= verdict.best_primal:
         questions.append("dual")
     return questions
@@ -151,7 +156,7 @@ def _conclude(task, verdict, claim):
     wrong = {
         "gap": (verdict.primal - verdict.best_primal) / scale,
         "primal": abs(claim.primal - verdict.primal) / scale,
-        "dual": (claim.dual - verdict.best_primal) / scale,
+        "dual": (claim.dual - claim.error - verdict.best_primal) / scale,
     }
     limits = {"gap": tolerance, "primal": tolerance, "dual": ROUNDING}
     known_to = rounding / scale

@@ -61,8 +61,11 @@ class _Fitted:
         return any(name in repr(self.model.kernel_) for name in NEEDS_A_LOOK)
 
 
-def _verdict(fitted, task, rows, coefficients, readings, certificate):
-    """Judge one problem over some rows; `readings` are scalars of the model, or points."""
+def _verdict(fitted, task, rows, coefficients, readings, certificate, unit=ONE):
+    """Judge one problem over some rows; `readings` are scalars of the model, or points.
+
+    `unit` is the score of the model in units of the task's.
+    """
     if not certificate.is_certified:
         return None
     if fitted.may_be_indefinite and is_indefinite(task.K):
@@ -75,7 +78,7 @@ def _verdict(fitted, task, rows, coefficients, readings, certificate):
         space = task.K @ coefficients if fitted.may_be_indefinite else products
         points = [Point(products, coefficients @ space, scalars) for scalars in readings]
     x = task.variables(coefficients)
-    violation = task.violation(x)
+    violation = task.violation(x) / unit
     return judge(task, points, x, kernel_claim(certificate), violation)
 
 
@@ -167,7 +170,7 @@ def _nu_classes(fitted):
         total = sum(map(abs, coefficients), ZERO)
         rho = task.total / total if total else ONE
         scaled = rho * coefficients
-        verdict = _verdict(fitted, task, rows, scaled, [(rho * b, rho)], certificate)
+        verdict = _verdict(fitted, task, rows, scaled, [(rho * b, rho)], certificate, rho)
         if "gap" in verdict.faults:  # the same classifier may be worth more at another scale
             products = K @ scaled
             best = task.best_scaled(Point(products, scaled @ products, (rho * b, rho)))
