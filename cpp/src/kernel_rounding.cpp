@@ -13,8 +13,8 @@
 namespace hedgerow {
 namespace {
 
-/// The relative error of the exponential of the hot loops, and of the cosine.
-constexpr double kErrorOfExp = 0x1p-44;
+/// The relative error of the exponential of the hot loops, and that of the cosine.
+constexpr double kErrorOfExp = 0x1p-50;
 
 /// The same bounds with the squares of the sizes, which add up and multiply.
 struct Bounds {

@@ -98,7 +98,7 @@ class Certificate:
     least_scale : float
         The least that the gap is divided by; above 0 only for machines whose optimum may be 0.
     gap_error : float
-        How far, at most, rounding has put the gap from its true value.
+        How far, at most, rounding has put the primal objective, and with it the gap, from its true value.
     violation_error : float
         The same of the largest violation.
     subject : str
@@ -139,7 +139,7 @@ class Certificate:
         figures = (self.primal, self.dual, self.kkt_violation, self.gap_error)
         if not np.all(np.isfinite(figures)) or self.relative_gap < -self._rounding - 1e-9:
             return False
-        if self.relative_gap + self._rounding > self.gap_tolerance:
+        if max(self.relative_gap, 0.0) + self._rounding > self.gap_tolerance:
             return False
         is_small = self.kkt_violation + self.violation_error <= self.tolerance
         return is_small or self.criterion == "relative_gap"

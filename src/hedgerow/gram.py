@@ -104,6 +104,9 @@ class Gram(Protocol):
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
 
+    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return the same with no digit lost that can be saved: equal points have equal values."""
+
 
 def growth_of_rounding(n_terms: int) -> float:
     """Return a bound on the relative error of a sum, in units of half the last place.
@@ -199,8 +202,15 @@ class MatrixGram:
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
+        return self._block(self.kernel, rows, columns)
+
+    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return the same with no digit lost that can be saved: equal points have equal values."""
+        return self._block(self.kernel.by_differences, rows, columns)
+
+    def _block(self, kernel: _core.Kernel, rows: Indices, columns: Indices) -> Vector:
         points = self._rows
-        return _core.kernel_block(self.kernel, points, points, rows, columns, self.n_threads)
+        return _core.kernel_block(kernel, points, points, rows, columns, self.n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +281,8 @@ class FunctionGram:
             raise DataError(msg)
         return values
 
+    exact_block = block
+
     @property
     def _everyone(self) -> Indices:
         return np.arange(self.n_points, dtype=np.int64)
@@ -334,3 +346,8 @@ class SignedGram:
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return s_i s_j K(x_i, x_j) for some i and j, in float64."""
         return self.signs[rows, None] * self.signs[None, columns] * self.plain.block(rows, columns)
+
+    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
+        """Return the same with no digit lost that can be saved: equal points have equal values."""
+        signs = self.signs[rows, None] * self.signs[None, columns]
+        return signs * self.plain.exact_block(rows, columns)

@@ -84,7 +84,8 @@ def certify_kernel(
 
     Notes
     -----
-    With a kernel that is not positive semi-definite a dual value bounds nothing: the certificate's is
+    The dual objective is lowered by what rounding may have added to it, so that it is a bound. With a
+    kernel that is not positive semi-definite a dual value bounds nothing: the certificate's is
     minus infinity, and it is none.
     """
     with np.errstate(
@@ -94,13 +95,13 @@ def certify_kernel(
         unit, rounding = np.float64(problem.score_unit(point)), problem.rounding(point)
         return Certificate(
             primal=problem.primal(point),
-            dual=problem.dual(point) if problem.is_convex else -np.inf,
+            dual=problem.dual(point) - rounding.dual if problem.is_convex else -np.inf,
             kkt_violation=float(point.violation / unit),
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
             least_scale=problem.least_scale,
-            gap_error=rounding.objectives,
+            gap_error=rounding.primal,
             violation_error=float(rounding.violation / unit),
             subject=subject,
         )
@@ -119,16 +120,20 @@ def certify_kernel_overlap(problem: Classes, overlap: Overlap) -> OverlapCertifi
     rows, weights, y = overlap.rows, overlap.weights, problem.y[overlap.rows]
     sums = [weights[y > 0], weights[y < 0]] if problem.has_intercept else [weights]
     wrong = max(-float(np.min(weights)), *(abs(float(np.sum(s)) - 1.0) for s in sums))
-    values = problem.gram.block(rows, rows)
+    values = problem.gram.exact_block(rows, rows)
     signed = y * weights
-    distance = np.sqrt(max(0.0, inner(signed, np.sum(signed[:, None] * values, axis=0))))
+    of_place = np.zeros(problem.gram.n_points)
+    of_place[rows] = signed
+    error = inner(weights, problem.gram.errors(of_place)[rows]) if np.ptp(values) > 0 else 0.0
+    sq_distance = max(0.0, inner(signed, np.sum(signed[:, None] * values, axis=0)))
+    distance = np.sqrt(sq_distance + error)
     own = np.diagonal(values)
     from_first = own + own[0] - 2.0 * values[0] if problem.has_intercept else own
     return OverlapCertificate(
         rows=rows,
         weights=weights,
         distance=float(distance),
-        size=float(np.sqrt(np.max(from_first))),
+        size=float(np.sqrt(max(0.0, np.max(from_first)))),
         weight_error=wrong if np.all(problem.weight[rows] > 0) else np.inf,
         largest_margin=float(0.5 * distance if problem.has_intercept else distance),
         meeting=KERNEL_MEETING,

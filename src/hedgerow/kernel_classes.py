@@ -122,10 +122,12 @@ class KernelClasses:
         share = growth_of_rounding(len(beta)) * UNIT
         sums = np.abs(np.sum(point.beta, axis=0)) + share * np.sum(beta, axis=0)
         of_dual = share * float(np.sum(beta)) + inner(np.abs(point.intercept), sums)
-        of_norm = inner(beta.ravel(), point.errors.ravel())
+        of_norm = 0.5 * inner(beta.ravel(), point.errors.ravel())
+        last_place = 4.0 * UNIT * point.sq_norm
         return Rounding(
             violation=4.0 * float(np.max(errors, initial=0.0)),
-            objectives=of_norm + of_dual + 2.0 * inner(self.weight, errors),
+            primal=of_norm + last_place + 2.0 * inner(self.weight, errors),
+            dual=of_norm + last_place + of_dual,
         )
 
     def figures(self, point: ClassPoint) -> dict[str, Any]:

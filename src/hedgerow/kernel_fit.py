@@ -76,7 +76,12 @@ def _solve(
     if not (isinstance(problem, Classes) and problem.is_hard):
         return decompose(problem, settings, start, shared)
     try:
-        return solve_hard_margin(problem, settings, shared)
+        return solve_hard_margin(
+            problem,
+            settings,
+            lambda overlap: certify_kernel_overlap(problem, overlap).is_certified,
+            shared,
+        )
     except NotSeparableError as error:
         proof = certify_kernel_overlap(problem, error.proof)
     msg = f"C=inf asks for a plane between {problem.sides}, but {proof}; use a finite C"

@@ -194,12 +194,20 @@ class Rounding:
     ----------
     violation : float
         Of the largest violation.
-    objectives : float
-        Of the primal and the dual objective together.
+    primal : float
+        Of the primal objective.
+    dual : float
+        Of the dual objective.
     """
 
     violation: float
-    objectives: float
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """Of the gap."""
+        return self.primal + self.dual
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,11 +298,13 @@ class KernelProblem(ABC):
         offset = sum(abs(level) for level in point.levels)
         errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
         own = np.abs(program.per_point(point.beta, n_points))
-        of_program = inner(own, point.errors) + program.rounding(point.beta, point.levels)
-        of_primal = self.primal(point, errors) - self.primal(point)
+        of_norm = 0.5 * self.program_scale * inner(own, point.errors)
+        primal, of_dual = self.primal(point), program.rounding(point.beta, point.levels)
+        last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
         return Rounding(
             violation=2.0 * float(np.max(errors, initial=0.0)),
-            objectives=of_primal + self.program_scale * of_program,
+            primal=of_norm + self.primal(point, errors) - primal + last_place,
+            dual=of_norm + self.program_scale * of_dual + last_place,
         )
 
     def figures(self, point: KernelPoint) -> dict[str, float]:

@@ -270,7 +270,8 @@ def test_normal_vectors_of_scaled_features_are_not_given():
 
 @pytest.mark.parametrize("nu", [0.05, 0.3, 0.8])
 def test_nu_lies_between_the_shares_of_margin_errors_and_of_support_vectors(nu):
-    model = NuSVC(nu=nu, gamma=0.5, tol=TOL).fit(X, SIDES)
+    # At nu = 0.05 rho is 2e-9: in units of it, rounding leaves no proof of a smaller violation.
+    model = NuSVC(nu=nu, gamma=0.5).fit(X, SIDES)
     errors = np.mean(SIDES * scores_of(model) < 1 - NEAR)
     assert errors <= nu + 1e-9
     assert len(model.support_) / len(X) >= nu - 1e-9

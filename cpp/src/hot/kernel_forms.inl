@@ -17,18 +17,14 @@ inline Floats exp(Floats x) {
   return reinterpret_cast<Floats>(reinterpret_cast<HalfWords>(scaled) + exponent);
 }
 
-// (e^x - 1 - x) / x^2; what is left out comes to less than 2^-45 of e^x where |x| <= log(2) / 2.
-constexpr double kShortExpSeries[9] = {1.0 / 2,    1.0 / 6,     1.0 / 24,     1.0 / 120,    1.0 / 720,
-                                       1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800};
-
-// e^x for x <= 0, to within 2^-45 of it; what would be less than 1e-304 comes out as about that.
+// e^x for x <= 0, to within 2^-51 of it; what would be less than 1e-304 comes out as about that.
 inline Doubles exp_of_negative(Doubles x) {
   constexpr double kRounder = 0x1.8p52, kLow = -700.0;
   x = x < kLow ? broadcast(kLow) : x;
   const Doubles rounded = x * 0x1.71547652b82fep+0 + kRounder;
   const Doubles k = rounded - kRounder;
   const Doubles rest = (x - k * kLog2Head) - k * kLog2Tail;
-  const Doubles scaled = 1.0 + (rest + rest * rest * polynomial<9>(rest, kShortExpSeries));
+  const Doubles scaled = 1.0 + (rest + rest * rest * polynomial<12>(rest, kExpSeries));
   return from_bits(bits_of(scaled) + (bits_of(rounded) << 52));
 }
 

@@ -16,6 +16,7 @@ machine classifier design, 2000.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -47,9 +48,23 @@ NEVER = 2.0
 
 
 def solve_hard_margin(
-    problem: Classes, settings: KernelSettings, shared: SharedRows | None = None
+    problem: Classes,
+    settings: KernelSettings,
+    is_proof: Callable[[Overlap], bool],
+    shared: SharedRows | None = None,
 ) -> KernelSolution:
     """Solve a problem with a hard margin.
+
+    Parameters
+    ----------
+    problem : Classes
+        What to solve.
+    settings : KernelSettings
+        When to stop.
+    is_proof : callable
+        Says whether an overlap holds when it is computed from the data.
+    shared : SharedRows or None
+        What problems over the same points share.
 
     Raises
     ------
@@ -66,7 +81,7 @@ def solve_hard_margin(
         now = replace(settings, tol=tol * size, gap_tol=np.inf, max_iter=max(1, limit - n_iter))
         found = decompose(nearest, now, beta, shared)
         point, n_iter = nearest.point(found.beta), n_iter + found.n_iter
-        _refuse_what_meets(problem, point, size)
+        _refuse_what_meets(problem, point, size, is_proof)
         beta, rho = point.beta, point.sq_norm * (0.5 if problem.has_intercept else 1.0)
         is_solved = point.violation <= settings.tol * rho
         if is_solved or found.status != "optimal" or tol <= LEAST_TOLERANCE:
@@ -99,8 +114,10 @@ def _with_margin_one(
     return problem.y * beta / rho, 0.0
 
 
-def _refuse_what_meets(problem: Classes, point: KernelPoint, size: float) -> None:
-    """Raise if the combinations that a point is made of are the same but for rounding."""
+def _refuse_what_meets(
+    problem: Classes, point: KernelPoint, size: float, is_proof: Callable[[Overlap], bool]
+) -> None:
+    """Raise if the combinations that a point is made of are the same, and that can be proven."""
     alpha = np.abs(point.beta)
     total = float(np.sum(alpha[problem.y > 0])) if problem.has_intercept else float(np.sum(alpha))
     if not problem.is_convex or total == 0.0:
@@ -109,4 +126,6 @@ def _refuse_what_meets(problem: Classes, point: KernelPoint, size: float) -> Non
     if distance <= MEETS * np.sqrt(size):
         rows = np.flatnonzero(alpha)
         overlap = Overlap(rows.astype(np.int64), alpha[rows] / total)
+        if not is_proof(overlap):
+            return
         raise NotSeparableError("convex combinations of the two classes meet", overlap)

@@ -314,7 +314,7 @@ class KernelRun(ABC, Generic[P]):
             return False
         if not self.problem.is_convex or settings.gap_tol == math.inf:
             return True
-        return self.problem.relative_gap(point) <= self._allowed_gap(point, rounding.objectives)
+        return self.problem.relative_gap(point) <= self._allowed_gap(point, rounding.gap)
 
     def _allowed_gap(self, point: P, error: float) -> float:
         """Return the largest relative gap of a point whose objectives are so far off."""
