@@ -54,9 +54,9 @@ class Outcome:
         return f"index={self.index} {self.machine}: {kinds} | {self.details} | {self.story}"
 
 
-def outcome(index, seed=0, machine=None):
+def outcome(index, seed=0, machine=None, easy=None):
     """Fit and judge the problem of this number."""
-    made = problem(seed, index, machine)
+    made = problem(seed, index, machine, easy)
     found = Outcome(index, made.machine, made.is_easy, "", made.story)
     start = time.perf_counter()
     try:
@@ -93,6 +93,9 @@ def _judge_model(made, found):
         for name, size in verdict.faults.items():
             found.faults[name] = max(size, found.faults.get(name, 0.0))
         found.open += verdict.open
+    several = getattr(model, "certificates_", (model.certificate_,))
+    if model.certificate_.is_certified != all(one.is_certified for one in several):
+        found.faults["summary"] = 1.0
     found.judging = time.perf_counter() - start
 
 
@@ -187,9 +190,9 @@ class Tally:
         return "\n".join(lines)
 
 
-def search(indices, seed=0, machine=None, jobs=1, show=print):
-    """Judge the problems of these numbers; print what is false, and return the tally."""
-    tally, task = Tally(), partial(outcome, seed=seed, machine=machine)
+def search(indices, seed=0, machine=None, jobs=1, show=print, easy=None):
+    """Judge the problems of these numbers, or easy ones; print what is false, and return the tally."""
+    tally, task = Tally(), partial(outcome, seed=seed, machine=machine, easy=easy)
     with Pool(jobs) if jobs > 1 else _Alone() as pool:
         for found in pool.imap_unordered(task, indices, chunksize=16):
             tally.add(found)
@@ -211,7 +214,7 @@ class _Alone:
     def __exit__(self, *_):
         return None
 
-    def imap_unordered(self, task, indices, chunksize):
+    def imap_unordered(self, task, indices, **_):
         return map(task, indices)
 
 
@@ -223,15 +226,17 @@ def main():
     parser.add_argument("--index", type=int, help="judge this one alone")
     parser.add_argument("--machine", choices=MACHINES, help="this machine alone")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--easy", action="store_true", default=None, help="easy problems alone")
     parser.add_argument("--quiet", action="store_true", help="only the table")
     args = parser.parse_args()
     indices = range(args.first, args.first + args.n) if args.index is None else [args.index]
-    show = (lambda line: None) if args.quiet else partial(print, flush=True)
+    show = partial(print, flush=True)
     if args.index is not None:
-        print(outcome(args.index, args.seed, args.machine).line)
+        show(outcome(args.index, args.seed, args.machine, args.easy).line)
         return
-    tally = search(indices, args.seed, args.machine, args.jobs, show)
-    print(tally)
+    by_line = (lambda _: None) if args.quiet else show
+    tally = search(indices, args.seed, args.machine, args.jobs, by_line, args.easy)
+    show(tally)
     sys.exit(1 if tally.kinds else 0)
 
 

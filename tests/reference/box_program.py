@@ -59,7 +59,7 @@ class BoxProgram:
             x = np.minimum(np.maximum(moved, self.lower), self.upper)
         return None
 
-    def _inside(self, x, missing):
+    def _inside(self, x, _):
         """How far x is from the nearer bound."""
         return np.minimum(np.minimum(x - self.lower, self.upper - x), np.abs(x) + ONE)
 
@@ -113,7 +113,8 @@ def solve(program, hint, *, exactly=False):
         lower=program.lower[free],
         upper=program.upper[free],
     )
-    x, multipliers = _Run(part, hint, exactly).solution()
+    with np.errstate(all="ignore"):  # what is not finite is no step
+        x, multipliers = _Run(part, hint, exactly).solution()
     known[free] = x
     return known, multipliers
 
@@ -125,7 +126,7 @@ class _Run:
         self.length = hint if hint > 0 else ONE
         sizes = [abs(v) for v in (*np.ravel(program.H) * self.length, *program.q) if v]
         self.price = max(sizes, default=ONE)
-        to = (lambda v: np.asarray(v)) if exactly else rounded
+        to = np.asarray if exactly else rounded
         self.one = ONE if exactly else np.longdouble(1)
         self.H = to(program.H * (self.length / self.price))
         self.q, self.A = to(program.q / self.price), to(program.A)
@@ -172,8 +173,12 @@ class _Run:
 
     def _measure(self):
         one = self.one
-        self.s_lower = np.where(self.has_lower, self.x - np.where(self.has_lower, self.lower, 0), one)
-        self.s_upper = np.where(self.has_upper, np.where(self.has_upper, self.upper, 0) - self.x, one)
+        self.s_lower = np.where(
+            self.has_lower, self.x - np.where(self.has_lower, self.lower, 0), one
+        )
+        self.s_upper = np.where(
+            self.has_upper, np.where(self.has_upper, self.upper, 0) - self.x, one
+        )
         self.residual = self.H @ self.x + self.q - self.A.T @ self.y - self.z_lower + self.z_upper
         self.missing = self.b - self.A @ self.x
         products = self.s_lower @ self.z_lower + self.s_upper @ self.z_upper

@@ -103,7 +103,7 @@ def _sigmoid(kernel, X):
     return _pairs(X, tanh)
 
 
-def _cosine(kernel, X):
+def _cosine(_, X):
     lengths = [_square(x).sqrt() or ONE for x in X]
     units = np.array([x / length for x, length in zip(X, lengths, strict=True)], dtype=object)
     return units @ units.T
@@ -154,19 +154,17 @@ def _pi():
 
 
 _TABLES = {
-    "Linear": lambda kernel, X: X @ X.T,
+    "Linear": lambda _, X: X @ X.T,
     "Polynomial": _polynomial,
     "RBF": _rbf,
     "Laplacian": _laplacian,
     "Sigmoid": _sigmoid,
     "Cosine": _cosine,
     "ChiSquared": _chi_squared,
-    "AdditiveChiSquared": lambda kernel, X: _pairs(X, lambda x, z: -_chi(x, z)),
-    "HistogramIntersection": lambda kernel, X: _pairs(
-        X, lambda x, z: sum(map(min, x, z), ZERO)
-    ),
+    "AdditiveChiSquared": lambda _, X: _pairs(X, lambda x, z: -_chi(x, z)),
+    "HistogramIntersection": lambda _, X: _pairs(X, lambda x, z: sum(map(min, x, z), ZERO)),
     "Wavelet": _wavelet,
-    "Precomputed": lambda kernel, X: X,
+    "Precomputed": lambda _, X: X,
     "KernelSum": lambda kernel, X: table(kernel.left, X) + table(kernel.right, X),
     "KernelProduct": lambda kernel, X: table(kernel.left, X) * table(kernel.right, X),
     "ScaledKernel": lambda kernel, X: Decimal(float(kernel.factor)) * table(kernel.kernel, X),

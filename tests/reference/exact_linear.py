@@ -56,6 +56,10 @@ class LinearTask:
     def primal_at_zero(self):
         return self.primal(self.model(numbers(ZERO, self.X.shape[1]), ZERO))
 
+    @property
+    def natural_size(self):
+        return self.primal_at_zero
+
     def variables(self, alpha):
         """The dual variables: one a row, with a sign in regression."""
         return alpha
@@ -118,7 +122,7 @@ class LinearTask:
         if self.loss == "logistic":
             point = Smoothed(self).best()
             return self.feasible(self.at_residuals(point)), point
-        program, X, n_held = self._program()
+        program, n_held = self._program()
         x, multipliers = solve(program, hint, exactly=exactly)
         if not all(v.is_finite() for v in x):
             return None
@@ -153,7 +157,7 @@ class LinearTask:
             lower=np.concatenate([numbers(ZERO, n), -bound]),
             upper=np.concatenate([numbers(INFINITE, n), bound]),
         )
-        return program, X, n_held
+        return program, n_held
 
 
 class Smoothed:

@@ -64,14 +64,17 @@ class Task:
         x = self.feasible(x) if all(v.is_finite() for v in x) else None
         if x is None:
             return None
-        coefficients = self.coefficients(x)
-        sq_norm = self.point(coefficients).sq_norm
-        return x, self.point(coefficients, self.scalars(multipliers, sq_norm))
+        return x, self.point(self.coefficients(x), self.scalars(multipliers))
 
     @property
     def primal_at_zero(self):
         """What w = 0 and b = 0 cost: differences far below are rounding."""
         return self.primal(Point(np.full(len(self.c), ZERO), ZERO, (ZERO,)))
+
+    @property
+    def natural_size(self):
+        """A size that objectives of such data have, unless they are 0."""
+        return self.primal_at_zero or max(map(abs, np.diagonal(self.K)))
 
     def _box(self, H, q, A, b, upper, lower=None):
         n = len(q)
@@ -100,7 +103,7 @@ class ClassesTask(Task):
     def is_hard(self):
         return any(c == INFINITE for c in self.c) and not self.squared
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, multipliers):
         return (-multipliers[0] if self.intercept else ZERO,)
 
     def primal(self, point):
@@ -135,7 +138,7 @@ class NuClassesTask(Task):
     def total(self):
         return self.nu * sum(self.c, ZERO)
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, multipliers):
         above, below = multipliers
         return HALF * (below - above), HALF * (below + above)
 
@@ -147,15 +150,17 @@ class NuClassesTask(Task):
     def best_scaled(self, point):
         """The same classifier at the scale that is best for it."""
         b, rho = point.scalars
-        gain = self.total * rho - self.c @ np.maximum(
-            ZERO, rho - self.y * (point.products + b)
-        )
+        gain = self.total * rho - self.c @ np.maximum(ZERO, rho - self.y * (point.products + b))
         if point.sq_norm <= 0:
             return point
         t = max(gain / point.sq_norm, ZERO)
         return Point(t * point.products, t * t * point.sq_norm, (t * b, t * rho))
 
     primal_at_zero = ZERO
+
+    @property
+    def natural_size(self):
+        return HALF * self.total * self.total * max(map(abs, np.diagonal(self.K)))
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ class TubeTask(Task):
     def variables(self, coefficients):
         return np.concatenate([np.maximum(coefficients, ZERO), np.maximum(-coefficients, ZERO)])
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, multipliers):
         return (-multipliers[0] if self.intercept else ZERO,)
 
     def primal(self, point):
@@ -225,7 +230,7 @@ class NuTubeTask(TubeTask):
         more = room * min(ONE, missing / total)
         return x + np.concatenate([more, more])
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, multipliers):
         above, below = multipliers
         return HALF * (below - above), max(ZERO, -HALF * (above + below))
 
@@ -252,7 +257,7 @@ class OneClassTask(Task):
         program = self._box(self.K, numbers(ZERO, n), [one], numbers(self.total, 1), self.c)
         put(self, signs=one, program=program)
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, multipliers):
         return (multipliers[0],)
 
     def primal(self, point):
@@ -261,6 +266,10 @@ class OneClassTask(Task):
         return HALF * point.sq_norm + losses - self.total * rho
 
     primal_at_zero = ZERO
+
+    @property
+    def natural_size(self):
+        return HALF * self.total * self.total * max(map(abs, np.diagonal(self.K)))
 
 
 @dataclass(frozen=True)
@@ -277,10 +286,10 @@ class PulledTask(Task):
     def dual(self, x):
         return -self.program.value(x) - HALF * self.scaling * self.scaling
 
-    def scalars(self, multipliers, sq_norm):
+    def scalars(self, _):
         return ()  # rho follows from the coefficients
 
-    def point(self, coefficients, scalars=()):
+    def point(self, coefficients, scalars=()):  # noqa: ARG002
         products = self.K @ coefficients
         rho = -self.scaling * self.scaling * (sum(coefficients, ZERO) - ONE)
         return Point(products, coefficients @ products, (rho,))
@@ -319,8 +328,13 @@ class BallTask(Task):
         sq_norm += beyond * beyond * self.given[0, 0]
         return Point(products + beyond * to_origin, sq_norm)
 
-    def scalars(self, multipliers, sq_norm):
-        return (max(ZERO, sq_norm - multipliers[0]),)
+    def point(self, coefficients, scalars=()):
+        """The model of coefficients of sum 1, for which the scalar is R^2 - |a|^2."""
+        point = super().point(coefficients)
+        return Point(point.products, point.sq_norm, (max(ZERO, point.sq_norm + scalars[0]),))
+
+    def scalars(self, multipliers):
+        return (-multipliers[0],)
 
     def primal(self, point):
         (sq_radius,) = point.scalars
@@ -329,96 +343,6 @@ class BallTask(Task):
         return sq_radius + np.minimum(self.c, ONE) @ beyond
 
     primal_at_zero = ZERO
-
-
-@dataclass(frozen=True)
-class AllClassesTask(Task):
-    """The machine of Crammer and Singer; coefficients have a column a class, the scalar is b, a class each.
-
-    A dual variable is what flows from a point's own class to another; the last n are what is left of c.
-    """
-
-    y: np.ndarray
-    n_classes: int
-    intercept: bool = True
-
-    def __post_init__(self):
-        n, k = len(self.c), self.n_classes
-        others = [(i, j) for i in range(n) for j in range(k) if j != self.y[i]]
-        flows = np.full((n, k, len(others) + n), ZERO, dtype=object)
-        rows = np.full((n, len(others) + n), ZERO, dtype=object)
-        for v, (i, j) in enumerate(others):
-            flows[i, j, v], flows[i, self.y[i], v], rows[i, v] = -ONE, ONE, ONE
-        rows[:, len(others) :] = np.diag(numbers(ONE, n))
-        H = self._table_of_flows(others, len(others) + n)
-        q = np.concatenate([numbers(-ONE, len(others)), numbers(ZERO, n)])
-        A, b = [*rows], [*self.c]
-        if self.intercept:
-            A += [np.sum(flows[:, j], axis=0) for j in range(k - 1)]
-            b += [ZERO] * (k - 1)
-        b = np.array(b, dtype=object)
-        upper = numbers(INFINITE, len(q))
-        put(self, others=others, flows=flows, program=self._box(H, q, A, b, upper))
-
-    def _table_of_flows(self, others, n_variables):
-        """<what flow v adds to the planes, what flow u does>."""
-        H = np.full((n_variables, n_variables), ZERO, dtype=object)
-        for v, (i, j) in enumerate(others):
-            for u, (g, h) in enumerate(others):
-                own, other = self.y[i], self.y[g]
-                times = int(own == other) + int(j == h) - int(own == h) - int(j == other)
-                if times:
-                    H[v, u] = times * self.K[i, g]
-        return H
-
-    def coefficients(self, x):
-        return np.stack([self.flows[:, j] @ x for j in range(self.n_classes)], axis=1)
-
-    def variables(self, coefficients):
-        flow = np.array([max(ZERO, -coefficients[i, j]) for i, j in self.others], dtype=object)
-        used = [ZERO] * len(self.c)
-        for (i, _), v in zip(self.others, flow, strict=True):
-            used[i] += v
-        shrink = [min(ONE, c / u) if u > 0 else ONE for c, u in zip(self.c, used, strict=True)]
-        flow = flow * np.array([shrink[i] for i, _ in self.others], dtype=object)
-        left = [c - u * s for c, u, s in zip(self.c, used, shrink, strict=True)]
-        return np.concatenate([flow, np.array(left, dtype=object)])
-
-    def scalars(self, multipliers, sq_norm):
-        if not self.intercept:
-            return (numbers(ZERO, self.n_classes),)
-        return (np.append(-multipliers[len(self.c) :], ZERO),)
-
-    def point(self, coefficients, scalars=()):
-        products = self.K @ coefficients
-        return Point(products, np.sum(coefficients * products), scalars)
-
-    def primal(self, point):
-        scores = point.products + point.scalars[0]
-        losses = ZERO
-        for i, label in enumerate(self.y):
-            wanted = [scores[i, j] + (j != label) for j in range(self.n_classes)]
-            losses += self.c[i] * (max(wanted) - scores[i, label])
-        return HALF * point.sq_norm + losses
-
-    def violation_with(self, coefficients, point):
-        """By how much a class scores too high beside one whose coefficient may rise."""
-        scores, worst = point.products + point.scalars[0], ZERO
-        rounding = Decimal("1e-12")
-        for i, label in enumerate(self.y):
-            slopes = [scores[i, j] + (j != label) for j in range(self.n_classes)]
-            room = [
-                (self.c[i] if j == label else ZERO) - coefficients[i, j]
-                for j in range(self.n_classes)
-            ]
-            may_rise = [s for s, r in zip(slopes, room, strict=True) if r > rounding * self.c[i]]
-            if may_rise:
-                worst = max(worst, max(slopes) - min(may_rise))
-        return worst
-
-    @property
-    def primal_at_zero(self):
-        return sum(self.c, ZERO)
 
 
 def centred(K):

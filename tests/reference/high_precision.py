@@ -22,6 +22,8 @@ ROUNDING = Decimal("1e-9")
 """How far a lower bound may be above the optimum, relative to the scale of the gap."""
 UNAVOIDABLE = Decimal("2e-15")
 """Of what w = 0 costs: losses of margins that are doubles are not known better."""
+FAINT = Decimal("1e-9")
+"""An objective this small, relative to what is usual for the data, is 0 for a machine whose optimum may be."""
 VIOLATION_SLACK = Decimal("1.1")
 
 
@@ -129,8 +131,7 @@ def _try_dual(task, verdict, x):
 
 
 def _run_solver(task, verdict, hint, *, exactly):
-    with np.errstate(all="ignore"):
-        found = task.solved(hint, exactly=exactly)
+    found = task.solved(hint, exactly=exactly)
     if found is not None:
         x, point = found
         verdict.dual = max(verdict.dual, task.dual(x))
@@ -161,6 +162,11 @@ def _conclude(task, verdict, claim):
     limits = {"gap": tolerance, "primal": tolerance, "dual": ROUNDING}
     known_to = rounding / scale
     verdict.faults |= {k: float(v) for k, v in wrong.items() if v > limits[k] + known_to}
+    sizes = max(abs(verdict.primal), abs(verdict.best_primal))
+    if sizes > FAINT * task.natural_size and sizes > 0:  # where a stated scale is no excuse
+        gap = (verdict.primal - verdict.best_primal) / sizes
+        if gap > 10 * tolerance and gap * sizes > rounding:
+            verdict.faults["scale"] = float(gap)
     if verdict.violation is not None:
         allowed = VIOLATION_SLACK * Decimal(claim.certificate.tolerance)
         if verdict.violation > allowed:

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from tests.reference.exact_all_classes import AllClassesTask
 from tests.reference.exact_kernels import CONTEXT, ONE, ZERO, exact
 from tests.reference.exact_linear import LinearTask
 from tests.reference.exact_machines import (
-    AllClassesTask,
     ClassesTask,
     OneClassTask,
     Point,

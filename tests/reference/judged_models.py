@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 import scipy.sparse as sp
 
+from tests.reference.exact_all_classes import AllClassesTask
 from tests.reference.exact_kernels import CONTEXT, ONE, ZERO, exact, table
 from tests.reference.exact_machines import (
-    AllClassesTask,
     BallTask,
     ClassesTask,
     NuClassesTask,
@@ -40,6 +40,8 @@ class _Fitted:
     def __init__(self, model, X, y, weight):
         self.model = model
         n = X.shape[0]
+        if hasattr(model, "scaling_"):
+            X = model.scaling_.apply(X)
         self.weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
         self.y = y
         self.K = table(model.kernel_, exact(X)) if hasattr(model, "kernel_") else None
@@ -208,7 +210,9 @@ def _nu_tube(fitted):
     verdict = _verdict(fitted, task, rows, coefficients, readings, model.certificate_)
     used = sum(map(abs, coefficients), ZERO)
     if verdict is not None and used < task.total * Decimal("0.999999999"):
-        verdict.faults.pop("violation", None)  # the two variables of a point cannot be told from their sum
+        verdict.faults.pop(
+            "violation", None
+        )  # the two variables of a point cannot be told from their sum
     yield verdict
 
 
