@@ -136,6 +136,8 @@ class Certificate:
     @property
     def is_certified(self) -> bool:
         """Whether the figures are proven to be within the tolerances, rounding included."""
+        if self.status == "no_margin":
+            return False
         figures = (self.primal, self.dual, self.kkt_violation, self.gap_error)
         if not np.all(np.isfinite(figures)) or self.relative_gap < -self._rounding - 1e-9:
             return False
@@ -153,6 +155,8 @@ class Certificate:
 
     def __str__(self) -> str:
         of = f" ({self.subject})" if self.subject else ""
+        if self.status == "no_margin":
+            return f"Not certified{of}: the margin rho is 0 up to rounding, so no plane separates what nu leaves of the classes, and w = 0 is a solution; the model is that of an SVC with a large C instead."
         if self.primal == np.inf and np.isfinite(self.dual):
             return f"Not certified{of}: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
         if self.dual == -np.inf and np.isfinite(self.primal):

@@ -77,7 +77,8 @@ class KernelClasses:
     has_intercept : bool
         Whether there is a b.
     is_convex : bool
-        Whether the kernel is positive semi-definite; otherwise no dual value bounds anything.
+        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
+        differences; otherwise no dual value bounds anything.
     """
 
     gram: Gram
@@ -92,6 +93,11 @@ class KernelClasses:
     def classes(self) -> AllClasses:
         """The points, whatever their scores are made of."""
         return AllClasses(self.y, self.weight, self.n_classes, self.has_intercept)
+
+    @property
+    def sees_only_differences(self) -> bool:
+        """Whether moving all points in the space of the kernel changes nothing: the betas of a class sum to 0."""
+        return self.has_intercept
 
     def primal(self, point: ClassPoint) -> float:
         """Return the primal objective at the point's w and b."""

@@ -15,7 +15,7 @@ from hedgerow.kernel_machines import Classes, NuClasses
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.solvers.class_decomposition import decompose_classes
 from hedgerow.solvers.decomposition import SharedRows, decompose
-from hedgerow.solvers.kernel_hard_margin import solve_hard_margin
+from hedgerow.solvers.kernel_hard_margin import size_of, solve_hard_margin
 from hedgerow.solvers.kernel_run import KernelSettings
 
 __all__ = ["fit_kernel"]
@@ -23,6 +23,8 @@ __all__ = ["fit_kernel"]
 TIGHTENINGS = 6
 LEAST_TOLERANCE = 1e-13
 """A violation, relative to the largest K(x, x), below which there is nothing but rounding."""
+NO_MARGIN = 1e-13
+"""A margin rho, relative to the largest K(x, x) and the betas of a class, that is nothing but rounding."""
 
 
 def fit_kernel(
@@ -61,7 +63,11 @@ def fit_kernel(
         solution = decompose_classes(problem, settings, start)
         return solution, certify_kernel(problem, solution, settings.tol)
     solution = _solve(problem, settings, start, shared)
-    return solution, certify_kernel(problem, solution, settings.tol, subject=problem.subject)
+    certificate = certify_kernel(problem, solution, settings.tol, subject=problem.subject)
+    if solution.status != "no_margin":  # the model is to be the one that the certificate is of
+        point = problem.point(solution.beta)
+        solution = replace(solution, beta=point.beta, figures=problem.figures(point))
+    return solution, certificate
 
 
 def _solve(
@@ -96,7 +102,8 @@ def _solve_by_margin(
 ) -> KernelSolution:
     """Solve a problem to a tolerance in units of its margin rho, by which the machine is divided.
 
-    Where rho is so small that this cannot be had, the last solution is kept.
+    Where rho is so small that this cannot be had, the last solution is kept. Where it is 0 the status is
+    "no_margin".
     """
     solution, n_iter = decompose(problem, settings, start, shared), 0
     for _ in range(TIGHTENINGS):
@@ -111,4 +118,37 @@ def _solve_by_margin(
         if better.status not in ("optimal", "interrupted", "time_limit", "stopped"):
             break
         solution = better
-    return replace(solution, n_iter=n_iter)
+    solution = replace(solution, n_iter=n_iter)
+    if solution.status == "optimal" and _has_no_margin(problem, solution):
+        return _without_margin(problem, solution, settings, shared)
+    return solution
+
+
+def _has_no_margin(problem: NuClasses, solution: KernelSolution) -> bool:
+    """Say whether rho is 0 but for rounding, or cannot be told from 0."""
+    least = NO_MARGIN * size_of(problem.gram) * problem.program.sums[0]
+    return float(solution.figures["rho"]) <= max(least, problem.point(solution.beta).violation)
+
+
+def _without_margin(
+    problem: NuClasses, solution: KernelSolution, settings: KernelSettings, shared: SharedRows
+) -> KernelSolution:
+    """Return a solution without a margin, beside the machine that stands in for it.
+
+    Such a solution has w = 0, and nothing to divide by. As nu falls to the least that leaves a margin, the
+    machine is that of Classes whose C rises without bound. So C is 1 / tol, in units of the points' mean squared
+    distance from their mean.
+    """
+    n = problem.gram.n_points
+    means = problem.gram.sums(np.full(n, 1.0 / n))
+    spread = float(np.mean(problem.gram.diagonal) - np.mean(means))
+    weight = problem.weight / (settings.tol * spread) if spread > 0.0 else problem.weight
+    classes = Classes(problem.gram, problem.y, weight, is_convex=problem.is_convex)
+    found = decompose(classes, settings, None, shared)
+    has_ended = found.status in ("optimal", "max_iter", "stalled")
+    return replace(
+        solution,
+        figures={**solution.figures, **found.figures, "stand_in": found.beta},
+        status="no_margin" if has_ended else found.status,
+        n_iter=solution.n_iter + found.n_iter,
+    )

@@ -305,6 +305,11 @@ class Ball(KernelProblem):
         )
 
     @property
+    def sees_only_differences(self) -> bool:
+        """Yes: a ball is made of distances, its centre a combination of points whose weights sum to 1."""
+        return True
+
+    @property
     def is_hard(self) -> bool:
         """Whether no point is left outside."""
         return bool(np.all(self.weight >= 1.0))

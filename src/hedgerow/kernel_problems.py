@@ -150,6 +150,7 @@ class BoxProgram:
         """
         beta = np.clip(np.nan_to_num(beta, posinf=0.0, neginf=0.0), self.lower, self.upper)
         width = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 0.0)
+        width = np.minimum(width, np.max(np.abs(beta), initial=0.0))  # a box may be far too large
         beta = np.where(beta >= self.upper - AT_BOUND * width, self.upper, beta)
         beta = np.where(beta <= self.lower + AT_BOUND * width, self.lower, beta)
         for g, wanted in enumerate(self.sums):
@@ -247,7 +248,8 @@ class KernelProblem(ABC):
     gram : Gram
         The kernel values among the points.
     is_convex : bool
-        Whether the kernel is positive semi-definite; otherwise no dual value bounds anything.
+        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
+        differences; otherwise no dual value bounds anything.
     """
 
     gram: Gram
@@ -306,6 +308,11 @@ class KernelProblem(ABC):
             primal=of_norm + self.primal(point, errors) - primal + last_place,
             dual=of_norm + self.program_scale * of_dual + last_place,
         )
+
+    @property
+    def sees_only_differences(self) -> bool:
+        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
+        return bool(self.program.sums) and sum(self.program.sums) == 0.0
 
     def figures(self, point: KernelPoint) -> dict[str, float]:
         """Return what beside w a model needs, by name; "intercept" is b."""

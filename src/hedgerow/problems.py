@@ -36,7 +36,14 @@ __all__ = [
 Vector = NDArray[np.float64]
 Intercept = Literal["free", "penalized", "none"]
 Status = Literal[
-    "optimal", "approximate", "max_iter", "stalled", "stopped", "time_limit", "interrupted"
+    "optimal",
+    "approximate",
+    "max_iter",
+    "stalled",
+    "no_margin",
+    "stopped",
+    "time_limit",
+    "interrupted",
 ]
 """How a fit can end, the worst last."""
 

@@ -59,6 +59,15 @@ class Kernel(BaseEstimator, ABC):
         """Whether k(x + c, z + c) = k(x, z) for every c."""
         return False
 
+    @property
+    def is_conditionally_positive_semidefinite(self) -> bool:
+        """Whether beta' K beta is at least 0 for every table of values K and every beta of sum 0.
+
+        That is enough for machines with a free intercept, whose coefficients sum to 0, and for the ball, which
+        knows points by their distances.
+        """
+        return self.is_positive_semidefinite
+
     @abstractmethod
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return k(x, z) for each row x of X and each row z of Y, or of X again."""

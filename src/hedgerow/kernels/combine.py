@@ -92,6 +92,12 @@ class KernelSum(_Pair):
     _name = "sum"
     _combine = np.add
 
+    @property
+    def is_conditionally_positive_semidefinite(self) -> bool:
+        """Whether both are."""
+        both = (self.left, self.right)
+        return all(each.is_conditionally_positive_semidefinite for each in both)
+
 
 @stateful(_PAIR)
 class KernelProduct(_Pair):
@@ -134,6 +140,11 @@ class ScaledKernel(Kernel):
     def is_translation_invariant(self) -> bool:
         """Whether the kernel is."""
         return self.kernel.is_translation_invariant
+
+    @property
+    def is_conditionally_positive_semidefinite(self) -> bool:
+        """Whether the kernel is."""
+        return self.kernel.is_conditionally_positive_semidefinite
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the multiples of the values for each row of X and each of Y, or of X again."""

@@ -55,13 +55,18 @@ class AdditiveChiSquared(_OfHistograms):
     """-sum_i (x_i - z_i)^2 / (x_i + z_i), where 0 / 0 is 0.
 
     It is indefinite, but positive semidefinite for coefficients that sum to 0, which is what a free
-    intercept makes of those of a support vector machine.
+    intercept makes of those of a support vector machine. So such a machine is certified as any other.
     """
 
     @property
     def is_positive_semidefinite(self) -> bool:
         """No: all of its diagonal is 0."""
         return False
+
+    @property
+    def is_conditionally_positive_semidefinite(self) -> bool:
+        """Yes: it is minus a sum of squared distances, one a feature."""
+        return True
 
     def core_form(self) -> CoreForm:
         """Return "additive_chi2"."""

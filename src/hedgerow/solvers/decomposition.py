@@ -14,6 +14,10 @@ those of what still moves. Where that does not get there, the free variables are
 A violation within the tolerance may leave a large gap, where the scores are small beside it; then a smaller
 one is asked for, until the gap is small too.
 
+A problem of few points whose Gram matrix is singular, as with a polynomial kernel of few features, can take
+millions of pairs. After a number of steps that depends on the number of variables alone an interior point
+(`kernel_interior_point.py`) takes over, to which the rank makes no difference.
+
 Given: the problem, tolerances for the largest violation and the gap, a budget of bytes. Returned: beta.
 Cost: kernel values of the support vectors with all points, some times over. Memory: the budget.
 Papers: those of box_qp.hpp; Osuna, Freund, Girosi, An improved training algorithm for support vector
@@ -33,7 +37,9 @@ from hedgerow._state import Json
 from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Status
 from hedgerow.solvers.free_set import free_set_steps
-from hedgerow.solvers.kernel_run import KernelRun, KernelSettings, block_bytes, check_budget
+from hedgerow.solvers.kernel_interior_point import bytes_of_interior_point, interior_point_steps
+from hedgerow.solvers.kernel_run import SMALL, KernelRun, KernelSettings, block_bytes, check_budget
+from hedgerow.solvers.kernel_system import IndefiniteError
 
 __all__ = ["SharedRows", "bytes_needed", "decompose"]
 
@@ -48,6 +54,8 @@ LOOSE = 0.05
 """Part of the first violation that is near enough while the active points still grow."""
 FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
+STEPS_PER_VARIABLE = 100
+"""Steps by pairs, for each variable, after which an interior point takes over a small problem."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
 
@@ -166,6 +174,16 @@ class _Run(KernelRun[KernelPoint]):
         beta = self.program.feasible(self.program.start if start is None else start)
         super().__init__(problem, settings, beta, shared.active)
         self.goal = np.inf
+        self.most_steps = self.limit
+        if self._is_small:
+            self.limit = min(self.limit, STEPS_PER_VARIABLE * len(beta))
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether an interior point could solve the problem."""
+        n_points = self.problem.gram.n_points
+        fits = bytes_of_interior_point(n_points) <= self.settings.cache_bytes
+        return n_points <= SMALL and fits and self.problem.is_convex
 
     def rest(self) -> Json:
         """Return the active points, which are so in the next problem too."""
@@ -179,13 +197,33 @@ class _Run(KernelRun[KernelPoint]):
         """Run until exact scores meet the tolerance, or no more can be done."""
         core = self._begin()
         while True:
-            if not self._grow(core):
+            is_limit = not self._grow(core)
+            if is_limit and self.n_steps >= self.most_steps:
                 return "max_iter"
             point = self.problem.point(self.beta)
-            if not self.is_worth_refining(point):
-                return self.finished(point)
+            if is_limit or not self.is_worth_refining(point):
+                status = None if is_limit else self.finished(point)
+                if status in (None, "stalled") and self._is_small:
+                    status = self._from_inside(point) or status
+                if status is not None:
+                    return status
+                self.limit = self.most_steps
             core.set_beta(point.beta, point.products)
             self.goal = min(self.goal, self.tol)
+
+    def _from_inside(self, best: KernelPoint) -> Status | None:
+        """Solve a small problem by an interior point; None if its kernel values turn out to be indefinite."""
+        try:
+            for point in interior_point_steps(self.problem, self.settings.n_threads):
+                best = min(best, point, key=self.distance_from_solved)
+                self.beta, self.n_steps = best.beta, self.n_steps + 1
+                self.history.append((self.n_steps, best.violation))
+                figures = {"violation": best.violation}
+                self.monitor.report(self.n_steps, self.settings.max_iter, figures)
+                self.monitor.check()
+        except IndefiniteError:
+            return None
+        return "optimal" if self.is_solved(best) else "stalled"
 
     def exact_steps(self, point: KernelPoint, tol: float) -> Iterator[KernelPoint]:
         """Solve for the free variables, from a point."""

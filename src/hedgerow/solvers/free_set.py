@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.kernel_problems import BoxProgram, KernelPoint, KernelProblem
 from hedgerow.problems import inner
+from hedgerow.solvers.kernel_system import centred
 
 __all__ = ["free_set_steps"]
 
@@ -38,10 +39,18 @@ WANTED = 0.25
 
 
 def free_set_steps(
-    problem: KernelProblem, point: KernelPoint, tol: float, n_threads: int
+    problem: KernelProblem,
+    point: KernelPoint,
+    tol: float,
+    n_threads: int,
+    most_repeats: int = REGROUPINGS,
 ) -> Iterator[KernelPoint]:
-    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is."""
-    program, best = problem.program, point
+    """Yield, after each step, the best point so far; the last is within the tolerance, or the best there is.
+
+    A step with the same free variables as the one before corrects rounding alone. After `most_repeats` of
+    them in a row it ends.
+    """
+    program, best, n_repeats = problem.program, point, 0
     free = np.flatnonzero((point.beta > program.lower) & (point.beta < program.upper))
     for _ in range(REGROUPINGS):
         if best.violation <= tol or not 0 < len(free) <= MOST_FREE:
@@ -53,8 +62,11 @@ def free_set_steps(
         point = problem.point(beta)
         best = min(best, point, key=lambda one: one.violation)
         is_level = len(left) == len(free)
-        free = _with_worst(program, point, left) if is_level else left
+        before, free = free, _with_worst(program, point, left) if is_level else left
         yield best
+        n_repeats = n_repeats + 1 if np.array_equal(before, free) else 0
+        if n_repeats >= most_repeats:
+            break
     yield best
 
 
@@ -67,13 +79,11 @@ def _newton_step(
     group = program.group[free]
     groups = [g for g in range(len(program.sums)) if np.any(group == g)]
     sides = np.array([(group == g).astype(np.float64) for g in groups]).reshape(-1, len(free))
-    system = problem.gram.block(free % n_points, free % n_points)
-    size = float(np.max(np.abs(system)))
-    for side in sides:  # what is added vanishes where sums are kept, and makes them exact
-        system += size * side[:, None] * side
-    diagonal = np.arange(len(free))
-    system[diagonal, diagonal] += program.ridge[free] + RIDGE * (1.0 + size)
-    if _core.cholesky(system, n_threads) >= 0:
+    values = problem.gram.block(free % n_points, free % n_points)
+    system = _factor(values, sides, program.ridge[free], n_threads)
+    if system is None and groups:  # K may be positive semi-definite for steps of sum 0 only
+        system = _factor(centred(values)[0], sides, program.ridge[free], n_threads)
+    if system is None:
         return None
     step = _core.cholesky_solve(system, slopes)
     if not groups:
@@ -82,6 +92,16 @@ def _newton_step(
     levels = np.linalg.solve(_products(sides, solved), np.sum(sides * step, axis=1))
     step -= np.sum(levels[:, None] * solved, axis=0)
     return step
+
+
+def _factor(values: Vector, sides: Vector, ridge: Vector, n_threads: int) -> Vector | None:
+    """Return the Cholesky factor of the system of the free variables, or None if there is none."""
+    system, size = values.copy(), float(np.max(np.abs(values)))
+    for side in sides:  # what is added vanishes where sums are kept, and makes them exact
+        system += size * side[:, None] * side
+    diagonal = np.arange(len(system))
+    system[diagonal, diagonal] += ridge + RIDGE * (1.0 + size)
+    return system if _core.cholesky(system, n_threads) < 0 else None
 
 
 def _products(a: Vector, b: Vector) -> Vector:

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import NotSeparableError
-from hedgerow.gram import SignedGram
+from hedgerow.gram import Gram, SignedGram
 from hedgerow.kernel_machines import Classes, NuClasses, OneClass
 from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
 from hedgerow.problems import Overlap, Status
 from hedgerow.solvers.decomposition import SharedRows, decompose
 from hedgerow.solvers.kernel_run import KernelSettings
 
-__all__ = ["solve_hard_margin"]
+__all__ = ["size_of", "solve_hard_margin"]
 
 Vector = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def solve_hard_margin(
     if not problem.has_intercept:
         shared = None  # its rows are of points without signs
     nearest, shared = _nearest_points(problem), shared or SharedRows()
-    size = float(np.max(problem.gram.diagonal))
+    size = size_of(problem.gram)
     limit = STEPS_PER_POINT * len(problem.y) if settings.max_iter is None else settings.max_iter
     tol, beta, n_iter = FIRST_TOLERANCE, None, 0
     for _ in range(TIGHTENINGS):
@@ -91,6 +91,14 @@ def solve_hard_margin(
     status: Status = "optimal" if is_solved else "stalled" if is_tired else found.status
     beta, intercept = _with_margin_one(problem, nearest.figures(point), point.beta)
     return replace(found, beta=beta, figures={"intercept": intercept}, status=status, n_iter=n_iter)
+
+
+def size_of(gram: Gram) -> float:
+    """Return the largest K(x, x); of a kernel that is known by distances, which has none, a quarter of the largest."""
+    everyone = np.arange(gram.n_points, dtype=np.int64)
+    diagonal = gram.diagonal
+    sq_distances = diagonal + diagonal[0] - 2.0 * gram.block(everyone[:1], everyone)[0]
+    return float(max(np.max(diagonal), 0.25 * np.max(sq_distances)))
 
 
 def _nearest_points(problem: Classes) -> KernelProblem:

@@ -316,6 +316,12 @@ class KernelRun(ABC, Generic[P]):
             return True
         return self.problem.relative_gap(point) <= self._allowed_gap(point, rounding.gap)
 
+    def distance_from_solved(self, point: P) -> float:
+        """Return the violation or the gap of a point in units of its tolerance, whichever is larger."""
+        settings = self.settings
+        of_gap = self.problem.relative_gap(point) / settings.gap_tol
+        return max(point.violation / settings.tol, of_gap)
+
     def _allowed_gap(self, point: P, error: float) -> float:
         """Return the largest relative gap of a point whose objectives are so far off."""
         problem = self.problem

@@ -85,6 +85,14 @@ _kept_scorers: WeakKeyDictionary[KernelMachine, tuple[tuple[Any, ...], Scorer]]
 _kept_scorers = WeakKeyDictionary()
 """What each machine's predictions were last made by: beside it, as predicting must not change a machine."""
 
+ADVICE: Mapping[str, str] = {
+    "max_iter": "raise max_iter",
+    "time_limit": "raise max_time",
+    "no_margin": "take a larger nu, or another kernel",
+    "stalled": "scale the features, lower C, or take a kernel of smaller values (a smaller gamma or degree)",
+}
+"""What to do about a fit without a certificate, by its status."""
+
 COMMON_RULES: Mapping[str, Rule] = {
     "kernel": kernel_rule,
     "degree": whole_number(0),
@@ -257,20 +265,23 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
             n_steps = sum(solution.n_iter for solution, _ in results)
             _log.info("%s by decomposition in %d steps", self.certificate_, n_steps)
         if not self.certificate_.is_certified and not self._is_expected:
-            more = "max_time" if self.status_ == "time_limit" else "max_iter"
-            advice = f"raise {more} or tol, lower C, or scale the features"
-            warn_user(f"{self.certificate_} To get there, {advice}.", NotCertifiedWarning)
+            warn_user(f"{self.certificate_} To get there, {self._advice}.", NotCertifiedWarning)
+
+    @property
+    def _advice(self) -> str:
+        """What helps a fit that ended without a certificate, by how it ended."""
+        return ADVICE.get(self.status_, ADVICE["stalled"])
 
     @property
     def _is_expected(self) -> bool:
         """Whether nobody needs to be told that there is no certificate.
 
         Who stopped the fit by hand or by a callback knows; and a kernel that is not positive
-        semi-definite can have none.
+        semi-definite can have none, as nothing bounds the objective from below.
         """
         if self.status_ in ("interrupted", "stopped"):
             return True
-        return not self.kernel_.is_positive_semidefinite and self.status_ == "optimal"
+        return self.certificate_.dual == -np.inf and self.status_ == "optimal"
 
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
@@ -342,8 +353,10 @@ def _fit_part(
         known = None if within is None else within.of_pair(part.classes)
         shared.gram = space.gram(part.points, settings.n_threads, known)
     problem = part.problem(shared.gram)
-    if not space.kernel.is_positive_semidefinite:
-        problem = replace(problem, is_convex=False)
+    kernel = space.kernel
+    if not kernel.is_positive_semidefinite:
+        is_enough = kernel.is_conditionally_positive_semidefinite
+        problem = replace(problem, is_convex=is_enough and problem.sees_only_differences)
     try:
         return fit_kernel(problem, settings, part.start, shared.rows)
     except NotSeparableError as error:

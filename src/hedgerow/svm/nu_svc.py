@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from hedgerow._parameters import one_of, real_number
 from hedgerow._state import stateful
-from hedgerow.errors import NotCertifiedWarning, warn_user
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import NuClasses
 from hedgerow.kernel_problems import KernelProblem
@@ -41,6 +40,11 @@ class NuSVC(KernelClassifier):
     over w, b and rho, and divides w and b by rho, which makes it an :class:`SVC` of a C that is found
     along. At most a share nu of the rows has a functional margin below 1, and at least that share are
     support vectors.
+
+    If nu is too small for the classes, no plane separates what it leaves of them: rho is 0, w = 0 is a
+    solution, and there is nothing to divide by. A warning says so, ``status_`` is "no_margin", there is no
+    certificate, and the model is that of an :class:`SVC` with C = 1 / tol, in units of the rows' mean squared
+    distance from their mean: what the machine tends to as nu falls to the least that leaves a margin.
 
     Parameters
     ----------
@@ -120,15 +124,13 @@ n_features_in_, feature_names_in_
         return partial(NuClasses, y=y, weight=weight, nu=float(self.nu), sides=sides)
 
     def _planes(self, part: Part, result: Result) -> list[Found]:
-        """Return the plane of a solution with functional margin 1."""
+        """Return the plane of a solution with functional margin 1, or the one that stands in for it."""
         solution, certificate = result
-        rho = float(solution.figures["rho"])
-        if not certificate.kkt_violation + certificate.violation_error < 1.0:  # in units of rho
-            msg = (
-                f"the classes meet up to the tolerance (rho is {rho:.1e}), so that no plane separates what "
-                f"nu={self.nu} leaves of them; take a larger nu, a smaller tol or another kernel"
-            )
-            warn_user(msg, NotCertifiedWarning)
+        rho, intercept = (float(solution.figures[name]) for name in ("rho", "intercept"))
+        if "stand_in" in solution.figures:
+            return [Found(part.points, solution.figures["stand_in"], intercept)]
+        if (
+            not certificate.kkt_violation + certificate.violation_error < 1.0
+        ):  # a fit that was stopped too early to know its margin
             rho = 1.0
-        intercept = float(solution.figures["intercept"])
         return [Found(part.points, solution.beta / rho, intercept / rho)]

@@ -22,6 +22,8 @@ _PER_ROW = 1e-13
 def check_kernel(kernel: Any, X: Any) -> None:
     """Check that a kernel is one: symmetric, positive semidefinite, the same in every block.
 
+    Of a kernel that says it is conditionally positive semidefinite, that is checked.
+
     Values may differ by rounding: 1e-10 of sqrt(|k(x, x) k(z, z)|), or of 1 if that is more.
     Eigenvalues may be negative by 1e-13 of the largest times the number of rows; a kernel that says
     it is indefinite is not asked for more. All of the table is computed, and its eigenvalues: some
@@ -52,6 +54,9 @@ def check_kernel(kernel: Any, X: Any) -> None:
     _check_blocks(kernel, X, table, scale)
     if kernel.is_positive_semidefinite:
         _check_eigenvalues(table)
+    elif kernel.is_conditionally_positive_semidefinite:
+        means = np.mean(table, axis=0)
+        _check_eigenvalues(table - means[:, None] - means + np.mean(means))
 
 
 def _scale(table: Matrix) -> Matrix:
