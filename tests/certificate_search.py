@@ -136,12 +136,15 @@ def _judge_proof(made, proof, found):
 
 def _table_of(made):
     """The exact products of all rows in the space of the machine."""
-    X = exact(made.X)
+    model, rows = made.estimator, made.X
     if "linear" in made.machine:
+        X = exact(rows)
         return X @ X.T
-    # A fit that failed has no kernel_; numbers follow from the rows as they do in a fit.
-    weight = np.ones(X.shape[0]) if made.weight is None else made.weight
-    return table(as_kernel(made.estimator.kernel).resolved(made.X, weight), X)
+    if hasattr(model, "scaling_"):
+        rows = model.scaling_.apply(rows)
+    # A fit that failed need not have a kernel_; numbers follow from the rows as they do in a fit.
+    weight = np.ones(rows.shape[0]) if made.weight is None else made.weight
+    return table(as_kernel(model.kernel).resolved(rows, weight), exact(rows))
 
 
 class Tally:
