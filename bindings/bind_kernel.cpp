@@ -33,13 +33,6 @@ OwnedKernel scaled(const OwnedKernel& kernel, double factor) {
   return result;
 }
 
-OwnedKernel by_differences(const OwnedKernel& kernel) {
-  OwnedKernel result = kernel;
-  for (KernelStep& step : result.program)
-    if (step.shape.kind == KernelKind::rbf) step.shape.kind = KernelKind::rbf_of_differences;
-  return result;
-}
-
 bool is_given(const OwnedKernel& kernel) {
   return std::any_of(kernel.program.begin(), kernel.program.end(), [](const KernelStep& step) {
     return step.does == KernelStep::Does::push && step.shape.kind == KernelKind::gram;
@@ -241,8 +234,6 @@ void bind_kernels(nb::module_& module) {
              return joined(a, b, KernelStep::Does::multiply);
            })
       .def("scaled", &scaled, "factor"_a)
-      .def_prop_ro("by_differences", &by_differences,
-                   "The same kernel, with a Gaussian computed from differences of rows.")
       .def_prop_ro("is_given", &is_given)
       .def_prop_ro("parts", &parts, "The numbers of its steps.");
   module.def("kernel_block", &py_block<double>, "kernel"_a, "left"_a, "right"_a,

@@ -18,6 +18,7 @@ from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow.linear_rounding import linear_rounding
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -157,6 +158,8 @@ class Certificate:
         of = f" ({self.subject})" if self.subject else ""
         if self.status == "no_margin":
             return f"Not certified{of}: the margin rho is 0 up to rounding, so no plane separates what nu leaves of the classes, and w = 0 is a solution; the model is that of an SVC with a large C instead."
+        if self.primal == np.inf and np.isfinite(self.kkt_violation):
+            return f"Not certified{of}: some rows lie on the wrong side, so this is no solution of the problem; whether there is one could not be proven in float64 (solver status: {self.status!r})."
         if self.primal == np.inf and np.isfinite(self.dual):
             return f"Not certified{of}: no solution can go below {self.dual:.6g}, but the objective of this one was not measured (status: {self.status!r})."
         if self.dual == -np.inf and np.isfinite(self.primal):
@@ -228,9 +231,10 @@ def certify(
     v, balance = problem.combine(alpha), inner(problem.y, alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
         scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
+        rounding = linear_rounding(problem, solution, scores, alpha, v)
         return Certificate(
             primal=problem.objective(solution.w, solution.intercept, scores),
-            dual=problem.dual_objective(alpha, v),
+            dual=problem.dual_objective(alpha, v) - rounding.dual,
             kkt_violation=max(
                 _violation_of_rows(problem, alpha, scores_of_v),
                 _violation_of_bounds(problem, solution, v, balance),
@@ -239,6 +243,8 @@ def certify(
             tolerance=tolerance,
             status=solution.status,
             least_scale=problem.least_scale,
+            gap_error=rounding.primal,
+            violation_error=rounding.violation,
         )
 
 
@@ -249,13 +255,17 @@ def _certify_classes(
     alpha = problem.feasible(solution.alpha)
     v = problem.combine(alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+        scores = problem.scores(solution.w, solution.intercept)
+        rounding = linear_rounding(problem, solution, scores, alpha, v)
         return Certificate(
-            primal=problem.objective(solution.w, solution.intercept),
-            dual=problem.dual_objective(alpha, v),
+            primal=problem.objective(solution.w, solution.intercept, scores),
+            dual=problem.dual_objective(alpha, v) - rounding.dual,
             kkt_violation=_violation_of_classes(problem, solution, alpha, v),
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
+            gap_error=rounding.primal,
+            violation_error=rounding.violation,
         )
 
 

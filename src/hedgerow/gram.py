@@ -6,7 +6,6 @@ float32 ones, block by block, from the core's :class:`KernelSource`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -17,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import compact
+from hedgerow._rows import array_of, compact, dense
 from hedgerow.errors import DataError
+from hedgerow.rounding import UNIT, growth_of_rounding
 
 __all__ = [
-    "UNIT",
     "Form",
     "FunctionGram",
     "Gram",
     "MatrixGram",
     "SignedGram",
     "core_kernel",
-    "growth_of_rounding",
 ]
 
 Vector = NDArray[np.float64]
@@ -38,8 +36,6 @@ WORTH_COMPACTING = 0.35
 """Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
 BLOCK = 512
 """Rows that a function of Python's is asked for at a time."""
-UNIT = 2.0**-53
-"""Half a unit in the last place of a float64."""
 
 
 class Form(Protocol):
@@ -104,16 +100,8 @@ class Gram(Protocol):
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
 
-    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
-        """Return the same with no digit lost that can be saved: equal points have equal values."""
-
-
-def growth_of_rounding(n_terms: int) -> float:
-    """Return a bound on the relative error of a sum, in units of half the last place.
-
-    Rounding errors have either sign, so that they grow with the root of their number.
-    """
-    return min(float(n_terms), 8.0 * math.sqrt(n_terms)) + 4.0
+    def are_equal(self, points: Indices) -> bool:
+        """Say whether some points are one and the same."""
 
 
 def _errors_of_sums(sizes: Vector, error: float, coef: Vector) -> Vector:
@@ -202,15 +190,13 @@ class MatrixGram:
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
-        return self._block(self.kernel, rows, columns)
-
-    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
-        """Return the same with no digit lost that can be saved: equal points have equal values."""
-        return self._block(self.kernel.by_differences, rows, columns)
-
-    def _block(self, kernel: _core.Kernel, rows: Indices, columns: Indices) -> Vector:
         points = self._rows
-        return _core.kernel_block(kernel, points, points, rows, columns, self.n_threads)
+        return _core.kernel_block(self.kernel, points, points, rows, columns, self.n_threads)
+
+    def are_equal(self, points: Indices) -> bool:
+        """Say whether some points are one and the same."""
+        rows = dense(array_of(self.matrix)[points])
+        return bool(np.all(rows == rows[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +267,9 @@ class FunctionGram:
             raise DataError(msg)
         return values
 
-    exact_block = block
+    def are_equal(self, points: Indices) -> bool:
+        """Say whether some points have the same values with each other, which is all that is known of them."""
+        return bool(np.ptp(self.block(points, points)) == 0.0)
 
     @property
     def _everyone(self) -> Indices:
@@ -347,7 +335,7 @@ class SignedGram:
         """Return s_i s_j K(x_i, x_j) for some i and j, in float64."""
         return self.signs[rows, None] * self.signs[None, columns] * self.plain.block(rows, columns)
 
-    def exact_block(self, rows: Indices, columns: Indices) -> Vector:
-        """Return the same with no digit lost that can be saved: equal points have equal values."""
-        signs = self.signs[rows, None] * self.signs[None, columns]
-        return signs * self.plain.exact_block(rows, columns)
+    def are_equal(self, points: Indices) -> bool:
+        """Say whether some points are one and the same, signs included."""
+        is_one = bool(np.all(self.signs[points] == self.signs[points[0]]))
+        return is_one and self.plain.are_equal(points)

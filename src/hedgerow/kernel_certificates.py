@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate, Criterion, OverlapCertificate
 from hedgerow.kernel_machines import Classes
-from hedgerow.kernel_problems import KernelSolution, Rounding
+from hedgerow.kernel_problems import KernelSolution
 from hedgerow.problems import Overlap, inner
+from hedgerow.rounding import Rounding
 
 __all__ = ["KERNEL_MEETING", "Provable", "certify_kernel", "certify_kernel_overlap"]
 
@@ -120,13 +121,14 @@ def certify_kernel_overlap(problem: Classes, overlap: Overlap) -> OverlapCertifi
     rows, weights, y = overlap.rows, overlap.weights, problem.y[overlap.rows]
     sums = [weights[y > 0], weights[y < 0]] if problem.has_intercept else [weights]
     wrong = max(-float(np.min(weights)), *(abs(float(np.sum(s)) - 1.0) for s in sums))
-    values = problem.gram.exact_block(rows, rows)
+    values = problem.gram.block(rows, rows)
     signed = y * weights
     of_place = np.zeros(problem.gram.n_points)
     of_place[rows] = signed
-    error = inner(weights, problem.gram.errors(of_place)[rows]) if np.ptp(values) > 0 else 0.0
     sq_distance = max(0.0, inner(signed, np.sum(signed[:, None] * values, axis=0)))
-    distance = np.sqrt(sq_distance + error)
+    distance = np.sqrt(sq_distance + inner(weights, problem.gram.errors(of_place)[rows]))
+    if problem.has_intercept and problem.gram.are_equal(rows):
+        distance = np.float64(0.0)
     own = np.diagonal(values)
     from_first = own + own[0] - 2.0 * values[0] if problem.has_intercept else own
     return OverlapCertificate(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.all_classes import AllClasses
-from hedgerow.gram import UNIT, Gram, growth_of_rounding
-from hedgerow.kernel_problems import Rounding
+from hedgerow.gram import Gram
 from hedgerow.problems import blocks, inner, relative_gap
+from hedgerow.rounding import UNIT, Rounding, growth_of_rounding
 
 __all__ = ["ClassPoint", "KernelClasses", "best_intercepts"]
 

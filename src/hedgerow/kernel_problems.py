@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._state import record
-from hedgerow.gram import UNIT, Gram, growth_of_rounding
+from hedgerow.gram import Gram
 from hedgerow.problems import Status, inner, relative_gap
+from hedgerow.rounding import UNIT, Rounding, growth_of_rounding
 
 __all__ = [
     "FAINT",
@@ -26,7 +27,6 @@ __all__ = [
     "KernelPoint",
     "KernelProblem",
     "KernelSolution",
-    "Rounding",
     "filled",
     "one_group",
 ]
@@ -185,30 +185,6 @@ def filled(upper: Vector, total: float) -> Vector:
     start = np.empty(n)
     start[order] = np.clip(total - (filled - upper[order]), 0.0, upper[order])
     return start
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """How far, at most, rounding has put the figures of a point from their true values.
-
-    Attributes
-    ----------
-    violation : float
-        Of the largest violation.
-    primal : float
-        Of the primal objective.
-    dual : float
-        Of the dual objective.
-    """
-
-    violation: float
-    primal: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        """Of the gap."""
-        return self.primal + self.dual
 
 
 @dataclass(frozen=True, eq=False)

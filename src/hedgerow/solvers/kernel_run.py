@@ -19,9 +19,10 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow._state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelSolution, Rounding
+from hedgerow.kernel_problems import KernelSolution
 from hedgerow.monitor import Monitor, current
 from hedgerow.problems import Status
+from hedgerow.rounding import Rounding
 
 __all__ = ["MEGABYTE", "Core", "KernelRun", "KernelSettings", "block_bytes", "check_budget"]
 

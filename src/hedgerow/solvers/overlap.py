@@ -44,8 +44,8 @@ def find_overlap(problem: HardMarginProblem, rows: NDArray[np.int64]) -> Overlap
     system, right = system[concerned].toarray(), right[concerned]
     for _ in range(POLISHES):
         weights = weights + np.linalg.lstsq(system, right - system @ weights)[0]
-    if np.min(weights) < -MEETING:
-        return None
+    if not np.min(weights) >= -MEETING or not np.any(weights > 0.0):
+        return None  # rounding has left nothing of them
     overlap = Overlap(rows[involved][weights > 0.0], weights[weights > 0.0])
     distance, size = problem.distance_of(overlap)
     return overlap if distance <= MEETING * size else None
