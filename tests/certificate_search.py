@@ -65,7 +65,7 @@ def outcome(index, seed=0, machine=None, easy=None):
             made.fit()
     except NotSeparableError as error:
         found.result = "not separable"
-        _judge_proof(made, error.proof, found)
+        _judged(_judge_proof, made, found, error.proof)
     except HedgerowError as error:
         found.result, found.details = type(error).__name__, str(error)
     except Exception as error:  # noqa: BLE001 - foreign errors are what is looked for
@@ -74,8 +74,17 @@ def outcome(index, seed=0, machine=None, easy=None):
         found.details = str(error)[:200]
     else:
         found.seconds = time.perf_counter() - start
-        _judge_model(made, found)
+        _judged(_judge_model, made, found)
     return found
+
+
+def _judged(judge, *args):
+    """Judge; what numbers too large or too small keep the judge from is an open question."""
+    found = args[1]
+    try:
+        judge(*args)
+    except ArithmeticError as error:
+        found.open += (f"{type(error).__name__} of the judge",)
 
 
 def _judge_model(made, found):
@@ -114,7 +123,7 @@ def _cause(model):
     return "rounding" if is_close and is_solved else model.status_
 
 
-def _judge_proof(made, proof, found):
+def _judge_proof(made, found, proof):
     """Measure how far apart the combinations that are said to meet truly are."""
     model, rows = made.estimator, proof.rows
     found.details = str(proof)
@@ -127,7 +136,11 @@ def _judge_proof(made, proof, found):
         signed = signs * shares
         own = np.diagonal(K)
         size = max(own + own[0] - 2 * K[0] if has_intercept else own)
-        apart = (signed @ (K @ signed) / size).sqrt() if size else ZERO
+        sq_distance = signed @ (K @ signed)
+        if sq_distance < -Decimal("1e-20") * abs(size) or size < 0:
+            found.faults["indefinite"] = float(-sq_distance)
+            return
+        apart = (max(ZERO, sq_distance) / size).sqrt() if size else ZERO
     if not proof.is_certified:
         found.faults["proof without certificate"] = float(apart)
     elif apart > Decimal("1.01") * Decimal(proof.meeting):
