@@ -33,7 +33,8 @@ def exact(values):
 
 def rounded(values):
     """Return an array of decimals as long doubles."""
-    flat = [np.longdouble(str(value)) for value in np.ravel(values)]
+    with np.errstate(over="ignore"):
+        flat = [np.longdouble(str(value)) for value in np.ravel(values)]
     return np.array(flat, dtype=np.longdouble).reshape(np.shape(values))
 
 

@@ -26,6 +26,9 @@ from tests.reference.high_precision import Verdict, is_indefinite, judge, kernel
 NEEDS_A_LOOK = ("Sigmoid", "AdditiveChiSquared", "Polynomial", "Precomputed")
 """Kernels whose tables may be indefinite, alone or as parts of others."""
 
+OF_HISTOGRAMS = ("ChiSquared", "HistogramIntersection")
+"""Kernels of rows without negative numbers."""
+
 
 def verdicts_on(model, X, y=None, weight=None):
     """Return a verdict for each certificate that says it is one; the others have None."""
@@ -62,6 +65,16 @@ class _Fitted:
     def may_be_indefinite(self):
         return any(name in repr(self.model.kernel_) for name in NEEDS_A_LOOK)
 
+    def refused(self, task):
+        """Return the verdict on a certificate that no table like this one can have, else None."""
+        verdict = Verdict(ZERO)
+        of_histograms = any(name in repr(self.model.kernel_) for name in OF_HISTOGRAMS)
+        if of_histograms and any(value < 0 for value in self.X.ravel()):
+            verdict.faults["negative histogram"] = 1.0
+        elif self.may_be_indefinite and is_indefinite(task.K):
+            verdict.faults["indefinite"] = 1.0
+        return verdict if verdict.faults else None
+
 
 def _verdict(fitted, task, rows, coefficients, readings, certificate, unit=ONE):
     """Judge one problem over some rows; `readings` are scalars of the model, or points.
@@ -70,10 +83,9 @@ def _verdict(fitted, task, rows, coefficients, readings, certificate, unit=ONE):
     """
     if not certificate.is_certified:
         return None
-    if fitted.may_be_indefinite and is_indefinite(task.K):
-        verdict = Verdict(ZERO)
-        verdict.faults["indefinite"] = 1.0
-        return verdict
+    refused = fitted.refused(task)
+    if refused is not None:
+        return refused
     points = readings
     if not isinstance(readings[0], Point):
         products = fitted.K[np.ix_(rows, rows)] @ coefficients
@@ -150,10 +162,9 @@ def _all_classes(fitted):
         n_classes=len(model.classes_),
         intercept=bool(model.fit_intercept),
     )
-    if fitted.may_be_indefinite and is_indefinite(task.K):
-        verdict = Verdict(ZERO)
-        verdict.faults["indefinite"] = 1.0
-        return verdict
+    refused = fitted.refused(task)
+    if refused is not None:
+        return refused
     beta = np.stack([fitted.coefficients(line)[rows] for line in fitted.planes], axis=1)
     point = replace(task, K=K).point(beta, (exact(model.intercept_),))
     violation = task.violation_with(beta, point)
