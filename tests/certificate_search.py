@@ -54,9 +54,9 @@ class Outcome:
         return f"index={self.index} {self.machine}: {kinds} | {self.details} | {self.story}"
 
 
-def outcome(index, seed=0, machine=None, easy=None):
-    """Fit and judge the problem of this number."""
-    made = problem(seed, index, machine, easy)
+def outcome(index, seed=0, **kind):
+    """Fit and judge the problem of this number; ``kind`` is as in `problem`."""
+    made = problem(seed, index, **kind)
     found = Outcome(index, made.machine, made.is_easy, "", made.story)
     start = time.perf_counter()
     try:
@@ -206,9 +206,9 @@ class Tally:
         return "\n".join(lines)
 
 
-def search(indices, seed=0, machine=None, jobs=1, show=print, easy=None):
-    """Judge the problems of these numbers, or easy ones; print what is false, and return the tally."""
-    tally, task = Tally(), partial(outcome, seed=seed, machine=machine, easy=easy)
+def search(indices, seed=0, jobs=1, show=print, **kind):
+    """Judge the problems of these numbers; print what is false, and return the tally."""
+    tally, task = Tally(), partial(outcome, seed=seed, **kind)
     with Pool(jobs) if jobs > 1 else _Alone() as pool:
         for found in pool.imap_unordered(task, indices, chunksize=16):
             tally.add(found)
@@ -243,15 +243,17 @@ def main():
     parser.add_argument("--machine", choices=MACHINES, help="this machine alone")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--easy", action="store_true", default=None, help="easy problems alone")
+    parser.add_argument("--rows", type=int, default=25, help="most rows of a problem")
     parser.add_argument("--quiet", action="store_true", help="only the table")
     args = parser.parse_args()
     indices = range(args.first, args.first + args.n) if args.index is None else [args.index]
+    kind = {"machine": args.machine, "easy": args.easy, "most_rows": args.rows}
     show = partial(print, flush=True)
     if args.index is not None:
-        show(outcome(args.index, args.seed, args.machine, args.easy).line)
+        show(outcome(args.index, args.seed, **kind).line)
         return
     by_line = (lambda _: None) if args.quiet else show
-    tally = search(indices, args.seed, args.machine, args.jobs, by_line, args.easy)
+    tally = search(indices, args.seed, args.jobs, by_line, **kind)
     show(tally)
     sys.exit(1 if tally.kinds else 0)
 

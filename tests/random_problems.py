@@ -23,19 +23,7 @@ from hedgerow import (
     NuSVR,
     OneClassSVM,
 )
-from hedgerow.kernels import (
-    RBF,
-    AdditiveChiSquared,
-    ChiSquared,
-    Cosine,
-    HistogramIntersection,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-    Wavelet,
-)
+from hedgerow import kernels as of
 
 MAX_TIME = 2.0
 """Seconds that a fit may take."""
@@ -70,10 +58,10 @@ class Problem:
         return self.estimator.fit(self.X, *target, sample_weight=self.weight)
 
 
-def problem(seed, index, machine=None, easy=None):
+def problem(seed, index, machine=None, easy=None, most_rows=25):
     """Return the problem of this number, easy or not if that is said."""
     machine = machine or MACHINES[index % len(MACHINES)]
-    return _Maker(np.random.default_rng([seed, index]), machine, easy).problem()
+    return _Maker(np.random.default_rng([seed, index]), machine, easy).problem(most_rows)
 
 
 class _Maker:
@@ -86,9 +74,9 @@ class _Maker:
         self.is_easy = is_easy if easy is None else easy
         self.story = []
 
-    def problem(self):
+    def problem(self, most_rows):
         n_classes = 3 if self.machine in OF_SEVERAL else 2
-        n = self._size(4 if n_classes == 3 else 2, 26)
+        n = self._size(4 if n_classes == 3 else 2, most_rows + 1)
         self.labels = self.rng.integers(0, n_classes, n)
         self.labels[:n_classes] = np.arange(n_classes)
         X = self._rows(n)
@@ -99,7 +87,7 @@ class _Maker:
         weight = self._weight(n, n_classes)
         estimator, y = MAKERS[self.machine](self)
         if getattr(estimator, "kernel", None) is not None and self.kernel == "precomputed":
-            X, estimator = self.table, estimator.set_params(kernel=Precomputed())
+            X, estimator = self.table, estimator.set_params(kernel=of.Precomputed())
         else:
             X = self._container(X)
             if hasattr(estimator, "scale") and self.chance(0.1):
@@ -256,12 +244,12 @@ class _Maker:
         if name == "polynomial":
             coef0 = 1.0 if self.is_easy else rng.choice([0.0, 1.0, self.power(-3, 3)])
             degree = self._size(1, 4 if self.is_easy else 7)
-            return Polynomial(degree=degree, coef0=float(coef0), gamma=self._gamma())
+            return of.Polynomial(degree=degree, coef0=float(coef0), gamma=self._gamma())
         if name == "sigmoid":
-            return Sigmoid(gamma=self._gamma(), coef0=float(rng.normal()))
+            return of.Sigmoid(gamma=self._gamma(), coef0=float(rng.normal()))
         if name == "wavelet":
             size = float(np.std(self.X)) or 1.0
-            return Wavelet(dilation=size * (1.0 if self.is_easy else self.power(-2, 2)))
+            return of.Wavelet(dilation=size * (1.0 if self.is_easy else self.power(-2, 2)))
         if name in ("sum", "product"):
             left, right = (self._kernel(rng.choice(["linear", "rbf", "polynomial"])) for _ in "12")
             return left + right if name == "sum" else left * right
@@ -269,10 +257,10 @@ class _Maker:
             return (1.0 if self.is_easy else self.power(-8, 8)) * self._kernel("rbf")
         if name == "precomputed":
             return self._given()
-        with_gamma = {"rbf": RBF, "laplacian": Laplacian, "chi_squared": ChiSquared}
+        with_gamma = {"rbf": of.RBF, "laplacian": of.Laplacian, "chi_squared": ChiSquared}
         if name in with_gamma:
             return with_gamma[name](gamma=self._gamma(2 if name == "rbf" else 1))
-        plain = (Linear, Cosine, AdditiveChiSquared, HistogramIntersection)
+        plain = (of.Linear, of.Cosine, of.AdditiveChiSquared, of.HistogramIntersection)
         return dict(zip(("linear", "cosine", "additive", "intersection"), plain, strict=True))[
             name
         ]()
@@ -284,11 +272,11 @@ class _Maker:
             whole = self.rng.integers(-3, 4, size=(n, self.X.shape[1])).astype(np.float64)
             self.table = whole @ whole.T
         else:
-            unit = RBF().resolved(self.X)
+            unit = of.RBF().resolved(self.X)
             self.table = unit(self.X - self.X.mean(axis=0)) + 1e-3 * np.eye(n)
             self.table = 0.5 * (self.table + self.table.T)
         self.table = self.table * 2.0 ** (0 if self.is_easy else self._size(-25, 26))
-        return Linear()
+        return of.Linear()
 
     def has_intercept(self):
         has = bool(self.rng.random() < 0.75)
