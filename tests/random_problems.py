@@ -22,8 +22,8 @@ from hedgerow import (
     NuSVC,
     NuSVR,
     OneClassSVM,
+    kernels,
 )
-from hedgerow import kernels as of
 
 MAX_TIME = 2.0
 """Seconds that a fit may take."""
@@ -87,7 +87,7 @@ class _Maker:
         weight = self._weight(n, n_classes)
         estimator, y = MAKERS[self.machine](self)
         if getattr(estimator, "kernel", None) is not None and self.kernel == "precomputed":
-            X, estimator = self.table, estimator.set_params(kernel=of.Precomputed())
+            X, estimator = self.table, estimator.set_params(kernel=kernels.Precomputed())
         else:
             X = self._container(X)
             if hasattr(estimator, "scale") and self.chance(0.1):
@@ -244,12 +244,12 @@ class _Maker:
         if name == "polynomial":
             coef0 = 1.0 if self.is_easy else rng.choice([0.0, 1.0, self.power(-3, 3)])
             degree = self._size(1, 4 if self.is_easy else 7)
-            return of.Polynomial(degree=degree, coef0=float(coef0), gamma=self._gamma())
+            return kernels.Polynomial(degree=degree, coef0=float(coef0), gamma=self._gamma())
         if name == "sigmoid":
-            return of.Sigmoid(gamma=self._gamma(), coef0=float(rng.normal()))
+            return kernels.Sigmoid(gamma=self._gamma(), coef0=float(rng.normal()))
         if name == "wavelet":
             size = float(np.std(self.X)) or 1.0
-            return of.Wavelet(dilation=size * (1.0 if self.is_easy else self.power(-2, 2)))
+            return kernels.Wavelet(dilation=size * (1.0 if self.is_easy else self.power(-2, 2)))
         if name in ("sum", "product"):
             left, right = (self._kernel(rng.choice(["linear", "rbf", "polynomial"])) for _ in "12")
             return left + right if name == "sum" else left * right
@@ -257,10 +257,19 @@ class _Maker:
             return (1.0 if self.is_easy else self.power(-8, 8)) * self._kernel("rbf")
         if name == "precomputed":
             return self._given()
-        with_gamma = {"rbf": of.RBF, "laplacian": of.Laplacian, "chi_squared": ChiSquared}
+        with_gamma = {
+            "rbf": kernels.RBF,
+            "laplacian": kernels.Laplacian,
+            "chi_squared": kernels.ChiSquared,
+        }
         if name in with_gamma:
             return with_gamma[name](gamma=self._gamma(2 if name == "rbf" else 1))
-        plain = (of.Linear, of.Cosine, of.AdditiveChiSquared, of.HistogramIntersection)
+        plain = (
+            kernels.Linear,
+            kernels.Cosine,
+            kernels.AdditiveChiSquared,
+            kernels.HistogramIntersection,
+        )
         return dict(zip(("linear", "cosine", "additive", "intersection"), plain, strict=True))[
             name
         ]()
@@ -272,11 +281,11 @@ class _Maker:
             whole = self.rng.integers(-3, 4, size=(n, self.X.shape[1])).astype(np.float64)
             self.table = whole @ whole.T
         else:
-            unit = of.RBF().resolved(self.X)
+            unit = kernels.RBF().resolved(self.X)
             self.table = unit(self.X - self.X.mean(axis=0)) + 1e-3 * np.eye(n)
             self.table = 0.5 * (self.table + self.table.T)
         self.table = self.table * 2.0 ** (0 if self.is_easy else self._size(-25, 26))
-        return of.Linear()
+        return kernels.Linear()
 
     def has_intercept(self):
         has = bool(self.rng.random() < 0.75)
