@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hedgerow import SVC, OneClassSVM
 from hedgerow.kernel_certificates import certify_kernel
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
@@ -126,3 +127,22 @@ def test_few_features_and_closed_tubes_are_finished_in_few_steps():
         *steps, found = free_set_steps(problem, rough, 1e-11, 1)
         assert found.violation <= 1e-11
         assert len(steps) <= 10
+
+
+@pytest.mark.parametrize("model", [SVC(kernel="precomputed"), OneClassSVM(kernel="precomputed")])
+def test_a_given_table_with_a_negative_eigenvalue_has_no_certificate(model):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.sign(X[:, 0])
+    assert model.fit(X @ X.T, y).certificate_.is_certified
+    model.fit(np.tanh(X @ X.T - 1.0), y)
+    assert not model.certificate_.is_certified
+    assert "not positive semi-definite" in str(model.certificate_)
+
+
+def test_a_table_that_is_semidefinite_for_sums_of_0_is_enough_for_a_free_intercept():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.sign(X[:, 0])
+    distances = -np.sum((X[:, None] - X) ** 2, axis=2)
+    assert SVC(kernel="precomputed").fit(distances, y).certificate_.is_certified
+    without = SVC(kernel="precomputed", fit_intercept=False).fit(distances, y)
+    assert not without.certificate_.is_certified

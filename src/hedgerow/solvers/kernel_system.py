@@ -32,7 +32,14 @@ from hedgerow import _core
 from hedgerow.problems import inner
 from hedgerow.solvers.ridge_system import cholesky_factor
 
-__all__ = ["IndefiniteError", "KernelSystem", "centred", "kernel_system", "pivoted_cholesky"]
+__all__ = [
+    "IndefiniteError",
+    "KernelSystem",
+    "centred",
+    "is_semidefinite",
+    "kernel_system",
+    "pivoted_cholesky",
+]
 
 Vector = NDArray[np.float64]
 
@@ -147,11 +154,16 @@ def kernel_system(values: Vector, size: float, n_threads: int) -> KernelSystem:
     factor = pivoted_cholesky(values, size, min(MOST_COLUMNS, len(values) - 1))
     if factor is not None:
         return LowRankSystem(factor, n_threads)
-    raised = values.copy()
-    np.fill_diagonal(raised, raised.diagonal() + INDEFINITE * size)
-    if _core.cholesky(raised, n_threads) >= 0:
+    if not is_semidefinite(values, size, n_threads):
         raise IndefiniteError
     return FullSystem(values, n_threads)
+
+
+def is_semidefinite(values: Vector, size: float, n_threads: int) -> bool:
+    """Say whether a matrix of kernel values whose largest is `size` has no negative eigenvalue but for rounding."""
+    raised = values.copy()
+    np.fill_diagonal(raised, raised.diagonal() + INDEFINITE * size)
+    return _core.cholesky(raised, n_threads) < 0
 
 
 class LowRankSystem(KernelSystem):

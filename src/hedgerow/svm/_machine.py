@@ -62,7 +62,8 @@ from hedgerow.monitor import CallbackSupport
 from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import SharedRows
-from hedgerow.solvers.kernel_run import MEGABYTE, KernelSettings
+from hedgerow.solvers.kernel_run import MEGABYTE, SMALL, KernelSettings
+from hedgerow.solvers.kernel_system import centred, is_semidefinite
 from hedgerow.svm._coefficients import Coefficients, layout_problem
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
@@ -386,15 +387,29 @@ def _fit_part(
         known = None if within is None else within.of_pair(part.classes)
         shared.gram = space.gram(part.points, settings.n_threads, known)
     problem = part.problem(shared.gram)
-    kernel = space.kernel
-    if not kernel.is_positive_semidefinite:
-        is_enough = kernel.is_conditionally_positive_semidefinite
-        problem = replace(problem, is_convex=is_enough and problem.sees_only_differences)
+    if not _is_convex(space.kernel, problem, settings):
+        problem = replace(problem, is_convex=False)
     try:
         return fit_kernel(problem, settings, part.start, shared.rows)
     except NotSeparableError as error:
         rows = part.points[error.proof.rows]
         raise NotSeparableError(str(error), replace(error.proof, rows=rows)) from None
+
+
+def _is_convex(
+    kernel: Kernel, problem: KernelProblem | KernelClasses, settings: KernelSettings
+) -> bool:
+    """Say whether a dual value bounds the objective; a table of few values is looked at."""
+    of_differences = problem.sees_only_differences
+    if isinstance(kernel, Precomputed) and problem.gram.n_points <= SMALL:
+        everyone = np.arange(problem.gram.n_points, dtype=np.int64)
+        values = problem.gram.block(everyone, everyone)
+        values = centred(values)[0] if of_differences else values
+        size = float(np.max(np.abs(values), initial=0.0))
+        return is_semidefinite(np.ascontiguousarray(values), size, settings.n_threads)
+    if kernel.is_positive_semidefinite:
+        return True
+    return of_differences and kernel.is_conditionally_positive_semidefinite
 
 
 def _like(vectors: Rows, coef: Vector) -> Rows:
