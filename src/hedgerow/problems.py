@@ -443,7 +443,9 @@ class HardMarginProblem(LinearProblem):
     def distance_of(self, overlap: Overlap) -> tuple[float, float]:
         """Return how far combinations of rows are from meeting, and the size of the rows involved."""
         points = array_of(self.matrix)[overlap.rows].astype(np.float64)
-        if self.intercept != "none" and isinstance(points, np.ndarray):
+        if not isinstance(points, np.ndarray):
+            points = points[:, np.unique(points.indices)].toarray()  # few rows have few features
+        if self.intercept != "none":
             points = (
                 points - points[0]
             )  # moves both combinations alike, and takes off large offsets

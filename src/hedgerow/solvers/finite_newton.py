@@ -97,7 +97,7 @@ def _best_length(
         if abs(slope) <= least or high - low <= ROUNDING:
             break
         low, high = (length, high) if slope < 0.0 else (low, length)
-        length -= slope / rise
+        length = length - slope / rise if rise > 0.0 else low  # flat where curvatures underflow
         length = length if low < length < high else 0.5 * (low + high)
         slope, rise = slope_and_rise(length)
     return length

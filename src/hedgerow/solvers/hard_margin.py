@@ -58,7 +58,7 @@ def hard_margin(progress: Progress, solve_soft: SolveSoft) -> Status | None:
         solution = solve_soft(problem.soft(C), soft)
         progress.n_iter += solution.n_iter
         separates = _offer(progress, solution.w, solution.intercept, solution.alpha)
-        if separates and is_cheap(problem):
+        if separates and is_cheap(problem) and np.any(solution.alpha > 0.0):
             _offer(progress, *_through_margins(problem, solution.alpha))
         is_exact = float(np.max(solution.alpha)) < C or progress.relative_gap <= DEEP
         if progress.measure() and (is_exact or not is_cheap(problem)):
