@@ -83,7 +83,9 @@ def open_regular(path: Path) -> BinaryIO:
     if stat.S_ISREG(mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
-    what = _FOLDER if stat.S_ISDIR(mode) else "it is not a regular file; copy what it gives into one"
+    what = (
+        _FOLDER if stat.S_ISDIR(mode) else "it is not a regular file; copy what it gives into one"
+    )
     raise FileAccessError(f"cannot read {path}: {what}")
 
 
