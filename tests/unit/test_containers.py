@@ -139,7 +139,7 @@ def test_a_damaged_csr_is_refused():
     data = sp.csr_array(X)
     data.indices = data.indices.copy()
     data.indices[3] = 99
-    with pytest.raises(ValueError, match="CSR"):
+    with pytest.raises(ValueError, match="damaged csr_array: it has the index 99"):
         LinearSVC().fit(data, y)
 
 

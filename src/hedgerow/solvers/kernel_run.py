@@ -381,6 +381,7 @@ class KernelRun(ABC, Generic[P]):
             return None
         for name in self.kept:
             setattr(self, name, left[name])
+        _refuse_repetition(left["core"])
         return left["core"]
 
     def _recalled(self, what: str) -> Json:
@@ -390,6 +391,16 @@ class KernelRun(ABC, Generic[P]):
 def _less_rounding(tolerance: float, error: float) -> float:
     """Return what is left of a tolerance for the solver; where rounding takes most of it, half."""
     return max(tolerance - error, 0.5 * tolerance)
+
+
+def _refuse_repetition(core: Json) -> None:
+    """Refuse a state in which a point is active, or a variable has a place, twice; the core does not look."""
+    for name in ("points", "slot"):
+        numbers = core.get(name, np.empty(0, dtype=np.int64))
+        numbers = numbers[numbers >= 0]
+        if len(np.unique(numbers)) != len(numbers):
+            msg = f"the state of a solver names one of its {name} twice"
+            raise ValueError(msg)
 
 
 def _key(problem: Any, settings: KernelSettings, *others: Any) -> str:
