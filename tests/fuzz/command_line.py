@@ -127,7 +127,8 @@ class _Session:
         before = self.done.total()
         self.done[target] += n
         if before // _TOLD_EVERY != self.done.total() // _TOLD_EVERY:
-            print(f"{self.done.total()} mutations, {len(self.kinds)} kinds of findings", flush=True)
+            counts = ", ".join(f"{name} {n}" for name, n in self.done.items())
+            print(f"{self.done.total()} mutations ({counts}), {len(self.kinds)} kinds", flush=True)
 
     def _keep(self, finding: Finding) -> None:
         """Save a finding, and print what it is and how to repeat it."""

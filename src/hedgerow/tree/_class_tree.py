@@ -160,6 +160,13 @@ class ClassTree(ClassifierMixin, DecisionTree):
         with np.errstate(divide="ignore"):
             return [np.log(each) for each in shares] if isinstance(shares, list) else np.log(shares)
 
+    def _state_problem(self) -> str | None:
+        """Say if a leaf speaks for a class that its output does not have."""
+        shares = self.tree_.value
+        if any(shares[:, k, len(classes) :].any() for k, classes in enumerate(self._classes)):
+            return "a leaf has rows of a class that its output lacks"
+        return super()._state_problem()
+
     @property
     def _classes(self) -> list[NDArray[Any]]:
         """The labels of each output."""
