@@ -3,6 +3,7 @@
 # make test-slow  simulations that take minutes
 # make wheel   build a wheel and use it outside the checkout
 # make sanitize  C++ tests and a part of pytest under ASan and UBSan
+# make fuzz    mutated files and arrays under ASan and UBSan: FUZZ="--seconds 600" by default
 # make bench-setup  an environment with Hedgerow and its rivals, for python -m benchmarks
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ JOBS ?= 2
 BENCH := .venv-bench
 BENCH_PIP := $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types layers test-cpp test-python test-slow wheel sanitize bench-setup tools clean
+.PHONY: demo test lint types layers test-cpp test-python test-slow wheel build-sanitized sanitize fuzz bench-setup tools clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -84,13 +85,22 @@ wheel: $(VENV)/developed
 	cd / && $(abspath build/wheel-check)/bin/hedgerow auto --example iris --json >/dev/null
 	rm -rf build/wheel-check
 
-sanitize: $(VENV)/developed
+SANITIZED := LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 HEDGEROW_CORE=$(abspath build/sanitize)
+FUZZ ?= --seconds 600
+
+build-sanitized: $(VENV)/developed
 	$(CMAKE) -B build/sanitize -DHEDGEROW_TESTS=ON -DHEDGEROW_SANITIZE=ON -DHEDGEROW_PYTHON=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
 	$(BIN)/cmake --build build/sanitize
+
+sanitize: build-sanitized
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-	HEDGEROW_CORE=$(abspath build/sanitize) $(BIN)/pytest -m sanitize -p no:cacheprovider
+	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -m sanitize -p no:cacheprovider
+
+# An allocation that fails is a MemoryError, as without the sanitizer; freed memory is not kept for long.
+fuzz: build-sanitized
+	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=32 \
+	$(BIN)/python -m tests.fuzz --jobs $(JOBS) --megabytes 1500 --patience 60 $(FUZZ)
 
 # ------------------------------------------------------------------------------- benchmarks
 

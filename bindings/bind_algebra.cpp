@@ -93,9 +93,9 @@ NewArray<double, 1> py_row_maxima(const OwnedMatrix& matrix, Vector<const double
   return out;
 }
 
-std::int64_t py_first_nonfinite(const OwnedMatrix& matrix) {
+std::int64_t py_first_beyond(const OwnedMatrix& matrix, double largest) {
   const nb::gil_scoped_release unlocked;
-  return first_nonfinite(matrix.view);
+  return first_beyond(matrix.view, largest);
 }
 
 NewArray<double, 2> py_gram(const OwnedMatrix& matrix, Vector<const double> v, double constant,
@@ -148,8 +148,8 @@ void bind_algebra(nb::module_& module) {
              "How many rows have another value than 0 in each column.");
   module.def("row_maxima", &py_row_maxima, "matrix"_a, "v"_a.noconvert(),
              "The largest v_j over the columns in which a row has another value than 0, or 0.");
-  module.def("first_nonfinite", &py_first_nonfinite, "matrix"_a,
-             "The first position among the stored values that is not finite, or -1.");
+  module.def("first_beyond", &py_first_beyond, "matrix"_a, "largest"_a,
+             "The first position among the stored values that is not finite or beyond the largest, or -1.");
   module.def("gram", &py_gram, "matrix"_a, "v"_a.noconvert(), "constant"_a, "n_threads"_a,
              "The sum of v_i z_i z_i' with z_i = (x_i, constant), or x_i if constant is 0.");
   module.def("row_gram", &py_row_gram, "matrix"_a, "n_threads"_a, "The products x_i . x_j.");

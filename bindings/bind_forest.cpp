@@ -6,6 +6,7 @@
 #include "arrays.hpp"
 #include "hedgerow/tree/forest.hpp"
 #include "hedgerow/tree/out_of_bag.hpp"
+#include "hedgerow/tree/router.hpp"
 
 namespace hedgerow::bindings {
 namespace {
@@ -208,6 +209,46 @@ nb::tuple tree_of(const Forest& self, std::int64_t number) {
       cast_as<std::uint64_t>(tree.category_words));
 }
 
+template <class T>
+std::vector<T> copied(const Vector<const T>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+/// Adds a tree that is given by its arrays. They are checked as those of a router are.
+void add_arrays(Forest& self, Vector<const std::int64_t> feature, Vector<const double> threshold,
+                Vector<const std::int64_t> left, Vector<const std::int64_t> right,
+                Vector<const bool> missing_left, Vector<const double> weight,
+                nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> value,
+                Vector<const std::int64_t> category_start,
+                Vector<const std::uint64_t> category_words) {
+  const ForestShape& shape = self.shape();
+  const auto n_nodes = static_cast<std::int64_t>(feature.size());
+  require_length("weighted_n_node_samples", weight.size(), n_nodes, "node");
+  require_length("value", value.shape(0), n_nodes, "node");
+  require_length("a value", value.shape(1), shape.n_outputs, "output");
+  require_length("a value of an output", value.shape(2), shape.width, "class");
+  FlatTree tree;
+  tree.feature = copied(feature);
+  tree.threshold = copied(threshold);
+  tree.left = copied(left);
+  tree.right = copied(right);
+  tree.missing_left.assign(missing_left.data(), missing_left.data() + missing_left.size());
+  tree.weight = copied(weight);
+  tree.value.assign(value.data(), value.data() + value.size());
+  tree.category_start = copied(category_start);
+  tree.category_words = copied(category_words);
+  tree.n_outputs = shape.n_outputs;
+  tree.value_width = shape.n_outputs * shape.width;
+  try {
+    const TreeRouter checked({tree.feature, tree.threshold, tree.left, tree.right,
+                              tree.missing_left, tree.category_start, tree.category_words,
+                              shape.n_categories});
+  } catch (const std::invalid_argument& error) {
+    throw nb::value_error(error.what());
+  }
+  self.add(tree);
+}
+
 // ------------------------------------------------------------------------------------- out of bag
 
 using Flags = Vector<const bool>;
@@ -270,6 +311,11 @@ void bind_forest(nb::module_& module) {
       .def("__init__", &construct, "n_features"_a, "n_outputs"_a, "n_classes"_a.noconvert(),
            "n_categories"_a.noconvert(), "single_precision"_a)
       .def("add", &Forest::add, "tree"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("add_arrays", &add_arrays, "feature"_a.noconvert(), "threshold"_a.noconvert(),
+           "children_left"_a.noconvert(), "children_right"_a.noconvert(),
+           "missing_go_to_left"_a.noconvert(), "weighted_n_node_samples"_a.noconvert(),
+           "value"_a.noconvert(), "category_start"_a.noconvert(), "category_words"_a.noconvert())
+      .def_prop_ro("is_single_precision", &Forest::is_single)
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def_prop_ro("n_nodes", &Forest::n_nodes)
       .def_prop_ro("nbytes", &Forest::n_bytes)

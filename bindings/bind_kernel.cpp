@@ -98,14 +98,28 @@ NewArray<double, 1> py_diagonal(const OwnedKernel& kernel, const OwnedMatrix& ma
   return out;
 }
 
-nb::tuple py_rounding(const OwnedKernel& kernel, const OwnedMatrix& matrix, int n_threads) {
+nb::tuple py_rounding(const OwnedKernel& kernel, const OwnedMatrix& matrix, bool is_precise,
+                      int n_threads) {
   require_partners(kernel, matrix, matrix);
   KernelRounding rounding;
   {
     const nb::gil_scoped_release unlocked;
-    rounding = kernel_rounding(kernel.program, matrix.view, n_threads);
+    rounding = kernel_rounding(kernel.program, matrix.view, is_precise, n_threads);
   }
   return nb::make_tuple(copy_array<double>(rounding.sizes).cast(), rounding.error);
+}
+
+NewArray<double, 2> py_precise_sums(const OwnedKernel& kernel, Table<const double> rows,
+                                    Table<const double> coef, int n_threads) {
+  require_length("coef", coef.shape(0), static_cast<std::int64_t>(rows.shape(0)), "row");
+  if (is_given(kernel))
+    require_length("a row", rows.shape(1), static_cast<std::int64_t>(rows.shape(0)), "row");
+  auto out = make_array<double, 2>({coef.shape(0), coef.shape(1)});
+  const nb::gil_scoped_release unlocked;
+  precise_kernel_sums(kernel.program, as_span(rows), static_cast<std::int64_t>(rows.shape(1)),
+                      as_span(coef), static_cast<std::int64_t>(coef.shape(1)), as_span(out),
+                      n_threads);
+  return out;
 }
 
 /// A kernel only Python knows: function(rows, columns) returns a block of float64 values.
@@ -248,7 +262,10 @@ void bind_kernels(nb::module_& module) {
              "column c; from float64 values if exact, else from float32 ones.");
   module.def("kernel_diagonal", &py_diagonal, "kernel"_a, "matrix"_a, "n_threads"_a,
              "K(x_i, x_i) for each row.");
-  module.def("kernel_rounding", &py_rounding, "kernel"_a, "matrix"_a, "n_threads"_a,
+  module.def("precise_kernel_sums", &py_precise_sums, "kernel"_a, "rows"_a.noconvert(),
+             "coef"_a.noconvert(), "n_threads"_a,
+             "The same sums among the rows of a table, from values in extended precision: slow.");
+  module.def("kernel_rounding", &py_rounding, "kernel"_a, "matrix"_a, "is_precise"_a, "n_threads"_a,
              "Sizes of the rows and an error: computed values K(x_i, x_j) are at most error * sizes[i] * "
              "sizes[j] off.");
 }

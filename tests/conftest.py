@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.sanitized_core import use_core_of_environment
 
 settings.register_profile("hedgerow", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("hedgerow")
@@ -16,22 +16,7 @@ settings.load_profile("hedgerow")
 _data_tests_passed = 0
 
 
-def _use_core_from(folder: str) -> None:
-    """Put the extension built in another folder (with sanitizers) in the place of the installed one."""
-    path = next(Path(folder).glob("_core*.so"))
-    spec = importlib.util.spec_from_file_location("hedgerow._core", path)
-    assert spec is not None
-    assert spec.loader is not None
-    import hedgerow
-
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["hedgerow._core"] = module
-    spec.loader.exec_module(module)
-    hedgerow._core = module
-
-
-if "HEDGEROW_CORE" in os.environ:
-    _use_core_from(os.environ["HEDGEROW_CORE"])
+use_core_of_environment()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,6 +42,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         reporter.write_line("No test that needs HEDGEROW_DATA passed, and some must.", red=True)
+
+
+@pytest.fixture(autouse=True)
+def _warnings_are_given_again() -> None:
+    from hedgerow.errors import forget_warnings
+
+    forget_warnings()
 
 
 @pytest.fixture

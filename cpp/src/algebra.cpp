@@ -1,6 +1,7 @@
 #include "hedgerow/algebra.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "row_runs.hpp"
 
@@ -8,20 +9,20 @@ namespace hedgerow {
 namespace {
 
 template <class T>
-std::int64_t first_nonfinite_in(const DenseRows<T>& rows) {
+std::int64_t first_beyond_in(const DenseRows<T>& rows, double scale) {
   const DenseLoops<T>& loops = hot();
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
     const std::int64_t begin = i * rows.row_stride;
-    const std::int64_t found = loops.first_nonfinite(rows.values + begin, rows.n_cols);
+    const std::int64_t found = loops.first_beyond(rows.values + begin, rows.n_cols, scale);
     if (found >= 0) return begin + found;
   }
   return -1;
 }
 
 template <class T, class I>
-std::int64_t first_nonfinite_in(const SparseRows<T, I>& rows) {
+std::int64_t first_beyond_in(const SparseRows<T, I>& rows, double scale) {
   const DenseLoops<T>& loops = hot();
-  return loops.first_nonfinite(rows.values, rows.indptr[rows.n_rows]);
+  return loops.first_beyond(rows.values, rows.indptr[rows.n_rows], scale);
 }
 
 /// Calls visit(i, j) for all values other than 0.
@@ -116,8 +117,9 @@ void row_maxima(const Matrix& matrix, std::span<const double> v, std::span<doubl
   }, matrix);
 }
 
-std::int64_t first_nonfinite(const Matrix& matrix) {
-  return std::visit([](const auto& rows) { return first_nonfinite_in(rows); }, matrix);
+std::int64_t first_beyond(const Matrix& matrix, double largest) {
+  const double scale = std::max(1.0, std::numeric_limits<double>::max() / largest);
+  return std::visit([=](const auto& rows) { return first_beyond_in(rows, scale); }, matrix);
 }
 
 }  // namespace hedgerow

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "hedgerow/stop.hpp"
@@ -85,7 +84,7 @@ class Pool {
   void grow(int n_helpers) {
     try {
       for (; n_workers_ < n_helpers; ++n_workers_) std::thread([this] { serve(); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
     }
   }
 

@@ -203,11 +203,11 @@ TEST(row_gram_holds_the_products_of_all_pairs_of_rows) {
   judge_row_gram(Sample(203, 401));
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 TEST(the_first_value_that_is_not_finite_is_found_wherever_it_is) {
   constexpr std::int64_t kRows = 90, kCols = 60;
-  for (const double bad : {std::numeric_limits<double>::infinity(),
-                           -std::numeric_limits<double>::infinity(),
-                           std::numeric_limits<double>::quiet_NaN()})
+  for (const double bad : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()})
     for (const std::int64_t at : {std::int64_t{0}, std::int64_t{61}, kRows * kCols - 1}) {
       std::vector<double> x(kRows * kCols, 1.0);
       x[at] = bad;
@@ -219,7 +219,7 @@ TEST(the_first_value_that_is_not_finite_is_found_wherever_it_is) {
         const std::int64_t row = at / kCols, column = at % kCols;
         const std::int64_t stored = f < 2 ? row * (kCols + 1) + column
                                           : row * kCols + (row % 2 ? kCols - 1 - column : column);
-        CHECK(hedgerow::first_nonfinite(formats[f]) == stored);
+        CHECK(hedgerow::first_beyond(formats[f], kInfinity) == stored);
       }
     }
 }
@@ -229,7 +229,17 @@ TEST(finite_values_however_large_are_finite) {
   x[7] = std::numeric_limits<float>::denorm_min();
   const Sample sample(50, 100, x);
   for (const Matrix& matrix : sample.formats())
-    CHECK(hedgerow::first_nonfinite(matrix) == -1);
+    CHECK(hedgerow::first_beyond(matrix, kInfinity) == -1);
+}
+
+TEST(a_value_beyond_the_largest_is_found) {
+  constexpr double kLarge = 0x1p100;
+  std::vector<double> x(5000, kLarge);
+  x[4321] = -1.5 * kLarge;
+  const Sample sample(50, 100, x);
+  const std::vector<Matrix> formats = sample.formats();
+  CHECK(hedgerow::first_beyond(formats[0], kLarge) == 43 * 101 + 21);
+  CHECK(hedgerow::first_beyond(formats[0], 2 * kLarge) == -1);
 }
 
 TEST(results_are_the_same_bits_for_any_number_of_threads) {

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hedgerow import kernels, testing, theory, tree
     from hedgerow._engine import engine
-    from hedgerow.auto import AutoResult, TableClassifier, TableEncoder, auto_fit
+    from hedgerow.auto import AutoInterrupt, AutoResult, TableClassifier, TableEncoder, auto_fit
     from hedgerow.calibration import CalibratedModel, calibrate
     from hedgerow.calibrators import ScoreCalibrator
     from hedgerow.certificates import (
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         FileFormatError,
         HedgerowError,
         ModelFormatError,
+        ModelVersionWarning,
         NotCertifiedWarning,
         NotSeparableError,
         ParameterError,
@@ -117,7 +118,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_engine": ["engine"],
-    "auto": ["AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
+    "auto": ["AutoInterrupt", "AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
     "calibration": ["CalibratedModel", "calibrate"],
     "calibrators": ["ScoreCalibrator"],
     "certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
@@ -142,6 +143,7 @@ _HOMES = {
         "FileFormatError",
         "HedgerowError",
         "ModelFormatError",
+        "ModelVersionWarning",
         "NotCertifiedWarning",
         "NotSeparableError",
         "ParameterError",

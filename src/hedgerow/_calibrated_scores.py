@@ -13,10 +13,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import repeatable_seed
 from hedgerow._rows import read_rows
 from hedgerow._validation import check_fitted, check_labels, check_weights
-from hedgerow.calibrators import ScoreMap, fit_maps, most_probable, probabilities
+from hedgerow.calibrators import ScoreMap, fit_maps, maps_problem, most_probable, probabilities
 from hedgerow.errors import NotCertifiedWarning, UnavailableError, warn_user
 from hedgerow.monitor import current
 from hedgerow.resampling.cross_scores import ScoredData, cross_scores
@@ -49,6 +49,11 @@ class CalibratedScores(ABC):
 
     classes_: NDArray[Any]
     probability_maps_: tuple[ScoreMap, ...]
+
+    def _state_problem(self) -> str | None:
+        maps = getattr(self, "probability_maps_", None)
+        return None if maps is None else maps_problem(maps, len(self.classes_))
+
     status_: str
 
     @property
@@ -93,7 +98,7 @@ class CalibratedScores(ABC):
             return []
         classes, codes = check_labels(y, n_rows)
         weights = check_weights(sample_weight, n_rows)
-        return splits_of(_N_FOLDS, codes, classes, weights, check_seed(self.random_state))
+        return splits_of(_N_FOLDS, codes, classes, weights, repeatable_seed(self.random_state))
 
     def _time_beside(self, folds: list[Split]) -> AbstractContextManager[Any]:
         """Leave the folds their part of the time limit."""
@@ -111,7 +116,7 @@ class CalibratedScores(ABC):
         rows, _ = read_rows(X)
         classes, codes = check_labels(y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         machine = clone(self).set_params(**self._in_folds, random_state=seed)
         data = ScoredData(rows, classes[codes], classes, weights)
         found = cross_scores(machine.set_callbacks(), data, folds, n_jobs=self.n_jobs)

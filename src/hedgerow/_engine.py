@@ -9,10 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,14 +22,17 @@ import joblib
 from joblib.parallel import BACKENDS, ParallelBackendBase, get_active_backend
 
 from hedgerow import _core
-from hedgerow._parameters import thread_count
-from hedgerow.errors import ParameterError
+from hedgerow._parameters import shown, thread_count
+from hedgerow.errors import Line, ParameterError, line_of_user, warning_at
 from hedgerow.monitor import Monitor, current, raising_at_once
 
 __all__ = ["check_n_threads", "engine", "in_threads", "side_by_side"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+MOST_THREADS = 256
+"""What n_jobs is cut to where there are no more cores: more would only take memory."""
 
 _thread = threading.local()
 
@@ -39,14 +44,16 @@ def check_n_threads(n_jobs: Any, *, is_worthwhile: bool = True) -> int:
     """
     expected = thread_count(n_jobs)
     if expected is not None:
-        msg = f"n_jobs={n_jobs!r} is no number of threads; give {expected}"
+        msg = f"n_jobs={shown(n_jobs)} is no number of threads; give {expected}"
         raise ParameterError(msg)
     if not is_worthwhile:
         return 1
     cores = _core.available_cores()
     if n_jobs is None:
         return 1 if _inside_worker() else cores
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return min(int(n_jobs), max(cores, MOST_THREADS))
+    return max(1, cores + 1 + int(n_jobs))
 
 
 @contextmanager
@@ -160,7 +167,7 @@ class Here:
 
 
 class Threads:
-    """Side by side in threads of this process."""
+    """Side by side in threads of this process: as many as it is given, if these are fewer."""
 
     def run(self, group: _Group[Result]) -> Iterator[Result]:
         """Yield the results in order.
@@ -168,22 +175,68 @@ class Threads:
         However it ends, running tasks are waited for: Python must not shut down under a thread that
         is in the compiled core.
         """
-        if group.n_workers <= 1:
+        tasks: SimpleQueue[_Task[Result] | None] = SimpleQueue()
+        threads = _started(partial(_serve, tasks), group.n_workers) if group.n_workers > 1 else []
+        if not threads:
             yield from group.here()
             return
-        pool = ThreadPoolExecutor(group.n_workers, initializer=_mark_as_worker)
+        group.n_workers = len(threads)
+        with warning_at(line_of_user()):
+            queued = [_Task(group, number) for number in range(len(group.items))]
+        for task in [*queued, *[None] * len(threads)]:
+            tasks.put(task)
         try:
-            futures = [
-                pool.submit(contextvars.copy_context().run, group.result, number)
-                for number in range(len(group.items))
-            ]
-            for future in futures:
-                yield future.result()
+            for task in queued:
+                yield task.future.result()
         except BaseException:
             group.monitor.ask("interrupted")
             raise
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for task in queued:
+                task.future.cancel()
+            for thread in threads:
+                thread.join()
+
+
+class _Task(Generic[Result]):
+    """An item of a group that waits for a thread, and its result to be."""
+
+    def __init__(self, group: _Group[Result], number: int) -> None:
+        self.future: Future[Result] = Future()
+        self._group = group
+        self._number = number
+        self._context = contextvars.copy_context()
+
+    def run(self) -> None:
+        """Find the result, unless nobody wants it any more."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._context.run(self._group.result, self._number)
+        except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+def _started(target: Callable[[], None], n_threads: int) -> list[threading.Thread]:
+    """Return that many threads, started, or as many as the system has left."""
+    threads: list[threading.Thread] = []
+    for _ in range(n_threads):
+        thread = threading.Thread(target=target)
+        try:
+            thread.start()
+        except RuntimeError:  # "can't start new thread"
+            break
+        threads.append(thread)
+    return threads
+
+
+def _serve(tasks: SimpleQueue[_Task[Any] | None]) -> None:
+    """Work on one task after the other, in a thread of its own."""
+    _thread.is_worker = True
+    while (task := tasks.get()) is not None:
+        task.run()
 
 
 @dataclass(frozen=True)
@@ -223,6 +276,7 @@ class Joblib:
         place_of_monitor = os.getpid(), id(group.monitor)
         _monitors[place_of_monitor] = group.monitor
         backend = BACKENDS[self.backend]() if isinstance(self.backend, str) else self.backend
+        line = line_of_user()
         return_as = "generator" if backend.supports_return_generator else "list"
         parallel = joblib.Parallel(group.n_workers, backend=backend, return_as=return_as)
         calls = (
@@ -232,6 +286,7 @@ class Joblib:
                 deadline,
                 group.n_workers / (len(missing) - place),
                 place_of_monitor,
+                line=line,
             )
             for place, number in enumerate(missing)
         )
@@ -261,11 +316,14 @@ def _run_elsewhere(
     deadline: float,
     share: float,
     place_of_monitor: tuple[int, int],
+    *,
+    line: Line,
 ) -> Result:
     """Run a task in a worker of joblib's, under the caller's monitor if it is in this process."""
     left = deadline - time.time()
     max_time = None if math.isinf(left) else max(min(share, 1.0) * left, 0.0)
-    with Monitor("", _monitors.get(place_of_monitor), max_time, is_part=True):
+    monitor = Monitor("", _monitors.get(place_of_monitor), max_time, is_part=True)
+    with monitor, warning_at(line):
         return task(item)
 
 
@@ -285,10 +343,6 @@ def _engine_of(where: Any) -> Engine:
         f"engine({where!r}) is not known; give None, 'threads' or a joblib backend such as {names}"
     )
     raise ParameterError(msg)
-
-
-def _mark_as_worker() -> None:
-    _thread.is_worker = True
 
 
 def _inside_worker() -> bool:

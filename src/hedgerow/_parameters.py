@@ -13,34 +13,57 @@ from sklearn.utils import check_random_state
 from hedgerow.errors import ParameterError
 
 __all__ = [
+    "HUGE",
+    "LEAST",
     "Rule",
     "any_number",
     "any_of",
     "check_max_time",
     "check_parameters",
     "check_seed",
+    "class_weights",
     "generator_of",
     "is_number",
     "is_whole",
+    "mapping",
     "none",
     "one_of",
+    "positive_number",
     "real_number",
+    "repeatable_seed",
     "seed",
     "short_text",
+    "shown",
     "text",
     "thread_count",
     "time_limit",
     "true_or_false",
+    "verbosity",
     "whole_number",
 ]
+
+HUGE = 1e100
+"""The largest value, target or weight that is taken: products of three of them do not overflow."""
+LEAST = HUGE**-2
+"""The least factor such as C that is taken: that which goes with huge values is 1 over their square."""
+LARGEST = 2**63 - 1
+"""The largest integer that the core can count to."""
+MOST_SHOWN = 200
+"""Characters of a value that a message shows."""
 
 Rule: TypeAlias = Callable[[Any], str | None]
 """Takes a parameter's value; returns None if it is fine, else what it must be."""
 
 
 def is_number(value: object) -> bool:
-    """Say whether the value is a real number, and not a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    """Say whether the value is a real number that a float can be, and not a truth value."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer beyond the largest float
+        return False
+    return True
 
 
 def is_whole(value: object) -> bool:
@@ -54,8 +77,18 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
     for name, rule in rules.items():
         expected = rule(parameters[name])
         if expected is not None:
-            msg = f"{name}={parameters[name]!r} is not allowed in {type(estimator).__name__}: it must be {expected}"
+            value = shown(parameters[name])
+            msg = f"{name}={value} is not allowed in {type(estimator).__name__}: it must be {expected}"
             raise ParameterError(msg)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it, which may not be endless."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def real_number(
@@ -76,16 +109,36 @@ def real_number(
     return rule
 
 
+def positive_number(high: float = HUGE, *, or_infinite: bool = False) -> Rule:
+    """Allow positive numbers whose products with others neither overflow nor vanish."""
+    positive = real_number(
+        0, np.inf if high == HUGE else high, open_low=True, or_infinite=or_infinite
+    )
+    bounded = real_number(LEAST, high, or_infinite=or_infinite)
+
+    def rule(value: Any) -> str | None:
+        return positive(value) or bounded(value)
+
+    return rule
+
+
+def mapping(value: Any) -> str | None:
+    """Allow dictionaries."""
+    return None if isinstance(value, Mapping) else "a dictionary"
+
+
 def any_number(value: Any) -> str | None:
     """Allow real numbers, those that are not finite too."""
     return None if is_number(value) else "a number"
 
 
-def whole_number(low: int) -> Rule:
-    """Allow integers of at least ``low``."""
+def whole_number(low: int, high: int = LARGEST) -> Rule:
+    """Allow integers from ``low`` to ``high``, which is the largest that the core can count to."""
 
     def rule(value: Any) -> str | None:
-        return None if is_whole(value) and value >= low else f"an integer of at least {low}"
+        if is_whole(value) and value >= low:
+            return None if value <= high else f"an integer of at least {low} and at most {high}"
+        return f"an integer of at least {low}"
 
     return rule
 
@@ -105,6 +158,19 @@ def true_or_false(value: Any) -> str | None:
     return None if isinstance(value, bool | np.bool_) else "True or False"
 
 
+def class_weights(value: Any) -> str | None:
+    """Allow what ``class_weight`` may be."""
+    fine = value is None or isinstance(value, Mapping)
+    fine = fine or (isinstance(value, str) and value == "balanced")
+    return None if fine else "None, 'balanced' or a dictionary of label: weight"
+
+
+def verbosity(value: Any) -> str | None:
+    """Allow what ``verbose`` may be: a level, or a switch as scikit-learn has it."""
+    fine = isinstance(value, bool | np.bool_) or (is_whole(value) and value >= 0)
+    return None if fine else "True, False or an integer of at least 0"
+
+
 def time_limit(value: Any) -> str | None:
     """Allow what ``max_time`` may be."""
     fine = value is None or (is_number(value) and value > 0)
@@ -115,7 +181,7 @@ def check_max_time(max_time: Any) -> None:
     """Refuse what is no time limit."""
     expected = time_limit(max_time)
     if expected is not None:
-        msg = f"max_time={max_time!r} is no time limit; give {expected}"
+        msg = f"max_time={shown(max_time)} is no time limit; give {expected}"
         raise ParameterError(msg)
 
 
@@ -162,7 +228,7 @@ def check_seed(random_state: Any) -> int:
     """Return a 64-bit seed; an integer is its own seed, None draws one from NumPy's global state."""
     if is_whole(random_state):
         if not 0 <= random_state < 2**64:
-            msg = f"random_state={random_state} is not between 0 and 2**64 - 1; choose another integer"
+            msg = f"random_state={shown(random_state)} is not between 0 and 2**64 - 1; choose another integer"
             raise ParameterError(msg)
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
@@ -174,6 +240,15 @@ def check_seed(random_state: Any) -> int:
         raise ParameterError(msg) from None
     high, low = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return (int(high) << 32) | int(low)
+
+
+def repeatable_seed(random_state: Any) -> int:
+    """Return a 64-bit seed; None is 0.
+
+    For estimators that draw numbers only to deal rows out to folds or to order their steps: two fits
+    to the same data agree, unless the user asks for other draws.
+    """
+    return check_seed(0 if random_state is None else random_state)
 
 
 def generator_of(seed: int, stream: int = 0) -> np.random.Generator:

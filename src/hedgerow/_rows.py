@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import HUGE
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 
 __all__ = [
@@ -34,9 +36,11 @@ __all__ = [
     "n_values",
     "read_rows",
     "refuse_empty",
+    "refuse_masked",
     "remember_columns",
     "rows_of",
     "some",
+    "with_masked_as_missing",
 ]
 
 Rows: TypeAlias = Any
@@ -86,7 +90,31 @@ def refuse_empty(shape: tuple[int, int]) -> None:
         raise DataError(msg)
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array with masked cells: what lies under the mask must not be learnt from."""
+    if not np.ma.is_masked(values):
+        return
+    place = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
+    where = f"row {place[0]}" + "".join(f", column {j}" for j in place[1:])
+    remedy = "fill masked values first, for example with filled(), or drop their rows"
+    if name == "X":
+        remedy += "; trees and forests take them for missing values"
+    raise DataError(f"{name} is masked at {where}; {remedy}")
+
+
+def with_masked_as_missing(values: Any) -> Any:
+    """Return a masked array with NaN, or among objects None, for its masked cells; others as they are."""
+    if not np.ma.is_masked(values):
+        return values
+    if values.dtype.kind in "biu":
+        return values.astype(np.float64).filled(np.nan)
+    if values.dtype.kind == "f":
+        return values.filled(np.nan)
+    return values.astype(object).filled(None)
+
+
 def _array_rows(X: Any) -> NDArray[Any]:
+    refuse_masked(X, "X")
     try:
         array = np.asarray(X)
     except (ValueError, TypeError) as error:
@@ -132,8 +160,9 @@ def _sparse_rows(X: Any) -> Any:
     if X.ndim != 2:
         msg = f"X has {X.ndim} dimension(s), shape {X.shape}, where 2 are expected; {RESHAPE}"
         raise DataError(msg)
-    rows = X.tocsr()
-    rows = rows.astype(_float_dtype(rows.data), copy=False)
+    rows = checked_sparse(X)
+    # Before the conversion, which SciPy cannot do for every type of numbers that a matrix may hold.
+    rows = rows.astype(_float_dtype(rows.data), copy=False).tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
@@ -177,7 +206,11 @@ def dense(rows: Rows) -> NDArray[Any]:
 def matrix_of(
     rows: Rows, names: list[str] | None = None, *, may_miss: bool = False
 ) -> _core.Matrix:
-    """Return the core's view of the rows, after a check that values are finite, or may be NaN."""
+    """Return the core's view of the rows, after a check that values are finite, or may be NaN.
+
+    Those that may be NaN are only compared; of others there are sums of squares, so that they may
+    not be huge either.
+    """
     if sp.issparse(rows):
         indices, indptr = rows.indices, rows.indptr
         if indices.dtype != indptr.dtype:
@@ -189,7 +222,7 @@ def matrix_of(
             raise DataError(msg) from error
     else:
         matrix = _core.Matrix.dense(rows)
-    position = _core.first_nonfinite(matrix)
+    position = _core.first_beyond(matrix, np.inf if may_miss else HUGE)
     if may_miss and position >= 0:
         position = _first_infinite(matrix.parts[0].ravel(), position)
     if position >= 0:
@@ -275,7 +308,7 @@ copyreg.pickle(_core.Matrix, lambda matrix: (_matrix_of_parts, matrix.parts))
 
 
 def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError:
-    """Describe the first value that is NaN or infinite."""
+    """Describe the first value that is NaN, infinite or huge."""
     if sp.issparse(rows):
         i = int(np.searchsorted(rows.indptr, position, side="right")) - 1
         j, value = int(rows.indices[position]), rows.data[position]
@@ -288,8 +321,11 @@ def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError
             "NaN",
             "fill missing values first, for example with SimpleImputer, or drop the row",
         )
-    else:
+    elif np.isinf(value):
         what, remedy = str(float(value)), "replace infinite values by finite ones or drop the row"
+    else:
+        what = str(float(value))
+        remedy = f"values beyond {HUGE:g} overflow when they are multiplied: scale the column, or drop the row"
     return DataError(f"X contains {what} at row {i}, {column}; {remedy}")
 
 
@@ -316,8 +352,9 @@ def check_columns(estimator: Any, names: list[str] | None, n_features: int) -> N
 
 
 def _how_columns_differ(model: str, seen: list[str], names: list[str]) -> str:
-    missing = [name for name in seen if name not in set(names)]
-    new = [name for name in names if name not in set(seen)]
+    given, known = set(names), set(seen)
+    missing = [name for name in seen if name not in given]
+    new = [name for name in names if name not in known]
     if missing and new:
         return (
             f"X has columns {some(new)} that {model} was not fitted on and lacks {some(missing)}; "

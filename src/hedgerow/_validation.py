@@ -16,14 +16,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _core
-from hedgerow._rows import Rows, check_columns, matrix_of, read_rows, remember_columns, some
+from hedgerow._parameters import HUGE, is_whole, shown
+from hedgerow._rows import (
+    Rows,
+    check_columns,
+    is_missing,
+    matrix_of,
+    read_rows,
+    refuse_masked,
+    remember_columns,
+    some,
+)
+from hedgerow._sparse import checked_sparse
 from hedgerow._targets import encode_labels
-from hedgerow.errors import DataError, ParameterError
+from hedgerow.errors import DataError, DataTypeError, ParameterError, warn_user
 
 __all__ = [
     "LabelMatrixData",
@@ -239,14 +250,15 @@ def check_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and the class number of every row; values are sent elsewhere."""
     try:
-        labels = column_or_1d(_as_array(y), warn=True)
+        labels = _one_dimensional(y)
         _refuse_missing_labels(labels)
+        labels = _without_objects(labels)
         kind = type_of_target(labels, input_name="y")
     except DataError:
         raise
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         msg = f"y cannot be used as labels: {_first_line(error)}"
-        raise DataError(msg) from error
+        raise (DataTypeError if isinstance(error, TypeError) else DataError)(msg) from error
     if len(labels) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
         raise DataError(msg)
@@ -258,7 +270,7 @@ def check_labels(
 
 def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """Return which labels each row has."""
-    table = y.toarray() if sp.issparse(y) else _as_array(y)
+    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else _as_array(y, "y")
     table = np.asarray(table)
     if len(table) != n_rows:
         msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"
@@ -277,7 +289,7 @@ def _read_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
 def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the value of every row, a finite float64."""
     try:
-        values = column_or_1d(_as_array(y), warn=True)
+        values = _one_dimensional(y)
         _refuse_what_is_no_number(values)
         targets: NDArray[np.float64] = values.astype(np.float64)
     except DataError:
@@ -291,6 +303,10 @@ def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
     wrong = np.flatnonzero(~np.isfinite(targets))
     if len(wrong):
         msg = f"y is {targets[wrong[0]]} at row {wrong[0]}, where a regressor needs a finite number; remove the row or fill it in"
+        raise DataError(msg)
+    huge = np.flatnonzero(np.abs(targets) > HUGE)
+    if len(huge):
+        msg = f"y is {targets[huge[0]]} at row {huge[0]}; values beyond {HUGE:g} overflow when they are multiplied: scale y, or drop the row"
         raise DataError(msg)
     return targets
 
@@ -309,17 +325,43 @@ def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
             raise DataError(msg)
 
 
-def _as_array(values: Any) -> Any:
-    """Return a series of any dataframe library as an array; others as they are."""
+def _one_dimensional(y: Any) -> NDArray[Any]:
+    """Return y as an array of one dimension; a table of one column is taken with a warning."""
+    values = _as_array(y, "y")
+    column: NDArray[Any] = column_or_1d(values)
+    if np.asarray(values).ndim == 2:
+        msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
+        warn_user(msg, DataConversionWarning)
+    return column
+
+
+def _as_array(values: Any, name: str) -> Any:
+    """Return a series of any dataframe library as an array; others as they are, if nothing is masked."""
+    refuse_masked(values, name)
     is_series = nw.dependencies.is_into_series(values)
     return nw.from_native(values, series_only=True).to_numpy() if is_series else values
 
 
 def _refuse_missing_labels(labels: NDArray[Any]) -> None:
     for i, label in enumerate(labels.tolist() if labels.dtype.kind in "fO" else []):
-        if label is None or (isinstance(label, float) and not math.isfinite(label)):
+        if is_missing(label) or (isinstance(label, float) and math.isinf(label)):
             msg = f"y contains {label} at row {i}, which is no class; remove the row or label it"
             raise DataError(msg)
+
+
+def _without_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects that are all truth values, or all integers, as an array of those.
+
+    A dataframe has such columns where values were missing once; scikit-learn calls them unknown.
+    """
+    if labels.dtype != object or not len(labels) or isinstance(labels[0], str):
+        return labels
+    truths = sum(isinstance(label, bool | np.bool_) for label in labels)
+    if truths == len(labels):
+        return labels.astype(np.bool_)
+    if truths == 0 and all(is_whole(label) and abs(label) < 2**63 for label in labels):
+        return labels.astype(np.int64)
+    return labels
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -327,7 +369,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weights = np.asarray(_as_array(sample_weight), dtype=np.float64)
+        weights = np.asarray(_as_array(sample_weight, "sample_weight"), dtype=np.float64)
+    except DataError:
+        raise
     except (ValueError, TypeError) as error:
         msg = f"sample_weight cannot be read as numbers: {error}; give one number a row"
         raise DataError(msg) from error
@@ -342,30 +386,54 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if not weights.any():
         msg = "every sample_weight is zero, so there is nothing to learn from; give some row a positive weight"
         raise DataError(msg)
-    return weights
+    largest = float(np.max(weights))
+    if not 1.0 / HUGE <= largest <= HUGE:
+        msg = f"the largest sample_weight is {largest:g}, where it must be from {1.0 / HUGE:g} to {HUGE:g}; scale the weights, for example to a mean of 1"
+        raise DataError(msg)
+    return _without_faint(weights, largest)
+
+
+def _without_faint(weights: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Return the weights, 0 for those that no sum beside the largest one would see."""
+    faint = (weights > 0.0) & (weights < largest / HUGE)
+    return np.where(faint, 0.0, weights) if faint.any() else weights
 
 
 def class_factors(
-    class_weight: Mapping[Any, float] | str | None,
+    class_weight: Any,
     classes: NDArray[Any],
     codes: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return one factor a class; "balanced" gives every class the same total weight."""
-    if class_weight is None:
+    """Return one factor a class; "balanced" gives every class the same total weight.
+
+    A dictionary is read as scikit-learn reads it: it may leave classes out, which then have weight 1, or
+    name classes that these rows lack, as a fold may lack a rare one. To do both is an error, as it
+    is how a misspelt class shows.
+    """
+    if class_weight is None or len(class_weight) == 0:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
         totals = np.bincount(codes, weights, minlength=len(classes))
         present = totals > 0
         share = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, share, 0.0)
-    unknown = [label for label in class_weight if label not in set(classes.tolist())]
-    if unknown:
-        msg = f"class_weight names {unknown[0]!r}, which is not a class of y; its classes are {some(classes.tolist())}"
+    if not isinstance(class_weight, Mapping):
+        msg = f"class_weight={shown(class_weight)} is not known; give 'balanced', a dictionary or None"
+        raise ParameterError(msg)
+    labels = set(classes.tolist())
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown and not labels <= set(class_weight):
+        unnamed = [label for label in classes.tolist() if label not in class_weight]
+        msg = (
+            f"class_weight names {unknown[0]!r}, which is not a class of y, and has no weight for "
+            f"{some(unnamed)}; name classes of y, or give every class of y a weight"
+        )
         raise DataError(msg)
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not (np.isfinite(factors).all() and (factors >= 0).all()):
-        msg = f"class_weight must be finite and not negative, got {dict(class_weight)}"
+    given: list[Any] = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    factors = np.array([float(each) if isinstance(each, Real) else np.nan for each in given])
+    if not np.all((factors >= 0) & (factors <= HUGE)):
+        msg = f"class_weight must not be negative or beyond {HUGE:g}, got {dict(class_weight)}"
         raise DataError(msg)
     return factors
 
@@ -407,7 +475,8 @@ def _all_classes(estimator: Any, classes: Any) -> NDArray[Any]:
 
 def _codes_among(known: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number that each label has among the known classes."""
-    strange = [label for label in labels.tolist() if label not in set(known.tolist())]
+    among = set(known.tolist())
+    strange = [label for label in labels.tolist() if label not in among]
     if strange:
         msg = (
             f"y holds the label {strange[0]!r}, which is not among the classes {known.tolist()}; "

@@ -15,8 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from hedgerow._parameters import Rule, check_seed, short_text
+from hedgerow._estimator import Estimator
+from hedgerow._parameters import Rule, repeatable_seed, short_text
 from hedgerow._rows import refuse_empty, some
+from hedgerow._sparse import checked_sparse
 from hedgerow._state.rules import AttributeRule, instance_of, labels
 from hedgerow._validation import check_fitted, check_labels, check_weights, refuse_one_class
 from hedgerow.errors import DataError, ParameterError
@@ -71,7 +73,7 @@ class Judged:
     scores: Values
 
 
-class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """A model that decides otherwise by what a classifier says."""
 
     learner: Any
@@ -101,7 +103,7 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             return self._judge_fitted(X, classes[codes], weights, ask)
         refuse_one_class(classes, codes, weights)
         self._check_classes(classes)
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         learner = seeded_clone(LinearSVC() if self.learner is None else self.learner, seed)
         data = ScoredData(X, classes[codes], classes, _weights_for(learner, sample_weight, weights))
         splits = splits_of(self.cv, codes, classes, weights, seed, X=X)
@@ -141,6 +143,13 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             elif hasattr(self, name):
                 delattr(self, name)
 
+    def _state_problem(self) -> str | None:
+        """Say if the learner is one of other classes."""
+        if not np.array_equal(self.classes_, self.learner_.classes_):
+            return "classes_ are not those of the learner"
+        is_of_labels = getattr(self.learner_, "multilabel_", False)
+        return "the learner gives several labels a row" if is_of_labels else None
+
     def __sklearn_tags__(self) -> Any:
         """Take what the learner takes."""
         tags = super().__sklearn_tags__()
@@ -151,7 +160,9 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
 def _rows(X: Any) -> Any:
     """Return X as something whose rows can be picked."""
-    rows = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    rows = (
+        checked_sparse(X).tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    )
     if 0 in rows.shape:
         refuse_empty(rows.shape)
     return rows

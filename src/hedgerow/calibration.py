@@ -12,7 +12,14 @@ from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, several
 from hedgerow._validation import check_fitted
 from hedgerow._wrapped import FITTED_AROUND, WRAPPER_RULES, WrappedClassifier
-from hedgerow.calibrators import METHODS, ScoreMap, fit_maps, most_probable, probabilities
+from hedgerow.calibrators import (
+    METHODS,
+    ScoreMap,
+    fit_maps,
+    maps_problem,
+    most_probable,
+    probabilities,
+)
 from hedgerow.monitor import monitored_fit
 from hedgerow.resampling.cross_scores import scores_of
 
@@ -49,7 +56,8 @@ def calibrate(
     sample_weight : array of shape (n_samples,) or None
         Weights of the rows.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; the result does not depend on it.
 
@@ -90,7 +98,8 @@ class CalibratedModel(WrappedClassifier):
         Folds whose scores are learnt from: a number (fewer if a class is small), or as a splitter
         has them. None takes the learner as it is; it must be fitted, and to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
@@ -137,6 +146,10 @@ class CalibratedModel(WrappedClassifier):
         self.n_jobs = n_jobs
         self.max_time = max_time
 
+    def _state_problem(self) -> str | None:
+        problem = super()._state_problem()
+        return problem or maps_problem(self.probability_maps_, len(self.classes_))
+
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the learner, unless ``cv=None``, and what makes probabilities of its scores.
@@ -148,7 +161,8 @@ class CalibratedModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold; see :meth:`ThresholdModel.fit`.
 
         Returns
         -------

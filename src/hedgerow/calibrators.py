@@ -24,8 +24,8 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_number, check_parameters, one_of, real_number
 from hedgerow._state import record, stateful
 from hedgerow._state.rules import instance_of, labels, numbers, several
@@ -40,6 +40,7 @@ __all__ = [
     "ScoreMap",
     "SigmoidMap",
     "fit_maps",
+    "maps_problem",
     "most_probable",
     "probabilities",
 ]
@@ -109,6 +110,13 @@ def fit_maps(
         METHODS[method](columns[counted, k], sign > 0, weight[counted])
         for k, sign in enumerate(signs)
     )
+
+
+def maps_problem(maps: tuple[ScoreMap, ...], n_classes: int) -> str | None:
+    """Say if there is not one map of scores to probabilities for each class, or one for two."""
+    if len(maps) == (1 if n_classes == 2 else n_classes):
+        return None
+    return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
 
 
 def probabilities(maps: Sequence[ScoreMap], scores: Values) -> Values:
@@ -228,7 +236,7 @@ _RULES = {"method": one_of(*METHODS)}
     classes_=labels("classes", one_vs_rest="features"),
     probability_maps_=several(tuple, "features", instance_of(ScoreMap)),
 )
-class ScoreCalibrator(BaseEstimator):
+class ScoreCalibrator(Estimator):
     """Probabilities from scores, whatever gave them.
 
     Parameters

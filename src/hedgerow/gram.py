@@ -27,6 +27,7 @@ __all__ = [
     "MatrixGram",
     "SignedGram",
     "core_kernel",
+    "sums_with_errors",
 ]
 
 Vector = NDArray[np.float64]
@@ -36,6 +37,13 @@ WORTH_COMPACTING = 0.35
 """Dense rows of which at most this share is not zero are multiplied faster as compressed rows."""
 BLOCK = 512
 """Rows that a function of Python's is asked for at a time."""
+
+COARSE = 1e-9
+"""An error of a sum, relative to the largest, that may be too large for a proof."""
+FEW_POINTS = 2000
+PRECISE_VALUES = 2**28
+"""Points, and features of all pairs of them, up to which sums are taken in extended precision: seconds at most."""
+EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2.0
 
 
 class Form(Protocol):
@@ -97,6 +105,9 @@ class Gram(Protocol):
     def errors(self, coef: Vector) -> Vector:
         """Return how far, at most, rounding has put each of these sums from its true value."""
 
+    def precise_sums(self, coef: Vector) -> tuple[Vector, Vector] | None:
+        """Return the sums in extended precision, and how far each may be off; None where that takes too long."""
+
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
 
@@ -104,12 +115,21 @@ class Gram(Protocol):
         """Say whether some points are one and the same."""
 
 
-def _errors_of_sums(sizes: Vector, error: float, coef: Vector) -> Vector:
+def sums_with_errors(gram: Gram, coef: Vector) -> tuple[Vector, Vector]:
+    """Return the sums, and how far each may be off; in extended precision where float64 is too coarse."""
+    sums, errors = gram.sums(coef), gram.errors(coef)
+    size = float(np.max(np.abs(sums), initial=0.0))
+    if float(np.max(errors, initial=0.0)) <= COARSE * size:
+        return sums, errors
+    return gram.precise_sums(coef) or (sums, errors)
+
+
+def _errors_of_sums(sizes: Vector, error: float, unit: float, coef: Vector) -> Vector:
     """Return bounds on the errors of sums of values that are at most ``error * sizes_i * sizes_j`` off."""
     terms = np.abs(coef.reshape(len(coef), -1))
     n_terms = int(np.count_nonzero(terms.any(axis=1)))
     totals = np.sum(terms * sizes[:, None], axis=0)
-    share = error + growth_of_rounding(n_terms) * UNIT
+    share = error + growth_of_rounding(n_terms) * unit
     errors: Vector = (share * sizes[:, None] * totals).reshape(coef.shape)
     return errors
 
@@ -182,11 +202,24 @@ class MatrixGram:
 
     def errors(self, coef: Vector) -> Vector:
         """Return how far, at most, rounding has put each of these sums from its true value."""
-        return _errors_of_sums(*self._rounding, coef)
+        return _errors_of_sums(*self._rounding, UNIT, coef)
 
     @cached_property
     def _rounding(self) -> tuple[Vector, float]:
-        return _core.kernel_rounding(self.kernel, self._rows, self.n_threads)
+        return _core.kernel_rounding(self.kernel, self._rows, False, self.n_threads)
+
+    def precise_sums(self, coef: Vector) -> tuple[Vector, Vector] | None:
+        """Return the sums in extended precision, and how far each may be off; None where that takes too long."""
+        n_points, n_features = self.matrix.shape
+        if n_points > FEW_POINTS or n_points * n_points * n_features > PRECISE_VALUES:
+            return None
+        rows = np.ascontiguousarray(dense(array_of(self.matrix)), dtype=np.float64)
+        columns = np.ascontiguousarray(coef.reshape(n_points, -1))
+        sums = _core.precise_kernel_sums(self.kernel, rows, columns, self.n_threads)
+        sizes, error = _core.kernel_rounding(self.kernel, self._rows, True, self.n_threads)
+        errors = _errors_of_sums(sizes, error, EXTENDED_UNIT, coef)
+        sums = sums.reshape(coef.shape)
+        return sums, errors + UNIT * np.abs(sums)
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
@@ -247,7 +280,10 @@ class FunctionGram:
 
     def errors(self, coef: Vector) -> Vector:
         """Return how far, at most, rounding has put each of these sums from that of the function's values."""
-        return _errors_of_sums(np.sqrt(np.abs(self.diagonal)), 0.0, coef)
+        return _errors_of_sums(np.sqrt(np.abs(self.diagonal)), 0.0, UNIT, coef)
+
+    def precise_sums(self, coef: Vector) -> None:
+        """Return None: values of a function are float64."""
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j."""
@@ -330,6 +366,12 @@ class SignedGram:
     def errors(self, coef: Vector) -> Vector:
         """Return how far, at most, rounding has put each of these sums from its true value."""
         return self.plain.errors(coef)
+
+    def precise_sums(self, coef: Vector) -> tuple[Vector, Vector] | None:
+        """Return the sums in extended precision, and how far each may be off; None where that takes too long."""
+        signs = self.signs.reshape(-1, *[1] * (coef.ndim - 1))
+        precise = self.plain.precise_sums(signs * coef)
+        return None if precise is None else (signs * precise[0], precise[1])
 
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return s_i s_j K(x_i, x_j) for some i and j, in float64."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.all_classes import AllClasses
-from hedgerow.gram import Gram
+from hedgerow.gram import Gram, sums_with_errors
 from hedgerow.problems import blocks, inner, relative_gap
 from hedgerow.rounding import UNIT, Rounding, growth_of_rounding
 
@@ -148,19 +148,19 @@ class KernelClasses:
         feasible = beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
         if self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
-        point = self.point_of(feasible, self.gram.sums(feasible))
+        point = self.point_of(feasible, *sums_with_errors(self.gram, feasible))
         self._last[:] = [point]
         return point
 
-    def point_of(self, beta: Vector, products: Vector) -> ClassPoint:
-        """Return the point of a feasible beta whose products are at hand."""
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> ClassPoint:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
         excess = self._excesses(beta, products)
         intercept = best_intercepts(excess) if self.has_intercept else np.zeros(self.n_classes)
         beside = excess + intercept[:, None] - intercept[None, :]
         return ClassPoint(
             beta=beta,
             products=products,
-            errors=self.gram.errors(beta),
+            errors=errors,
             sq_norm=inner(beta.ravel(), products.ravel()),
             intercept=intercept,
             violation=max(0.0, float(np.max(beside))),

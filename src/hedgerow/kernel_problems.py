@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._state import record
-from hedgerow.gram import Gram
+from hedgerow.gram import Gram, sums_with_errors
 from hedgerow.problems import Status, inner, relative_gap
 from hedgerow.rounding import UNIT, Rounding, growth_of_rounding
 
@@ -303,20 +303,19 @@ class KernelProblem(ABC):
         if self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
         own = self.program.per_point(feasible, self.gram.n_points)
-        products = self.gram.sums(own)
-        point = self.point_of(feasible, products)
+        point = self.point_of(feasible, *sums_with_errors(self.gram, own))
         self._last[:] = [point]
         return point
 
-    def point_of(self, beta: Vector, products: Vector) -> KernelPoint:
-        """Return the point of a feasible beta whose products are at hand."""
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> KernelPoint:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
         program = self.program
         slopes = program.slopes(beta, products)
         own = program.per_point(beta, len(products))
         return KernelPoint(
             beta=beta,
             products=products,
-            errors=self.gram.errors(own),
+            errors=errors,
             sq_norm=inner(own, products),
             levels=program.levels(beta, slopes),
             violation=program.violation(program.ends(beta, slopes)),

@@ -111,3 +111,38 @@ def test_odd_names_come_through_as_they_are(hedgerow, tmp_path: Path) -> None:
     outcome = hedgerow("auto", path, "--target", "[bold]:smile:<b>", "--Cs", "1")
     assert "Target '[bold]:smile:<b>'" in outcome.out
     assert "[red]plum" in outcome.out
+
+
+def test_labels_of_the_test_file_that_never_occur_in_training_are_an_error(
+    hedgerow, table: Path, tmp_path: Path
+) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_text(table_text(20, seed=1).replace("plum", "Plum"))
+    path = tmp_path / "m.hedge"
+    outcome = hedgerow("auto", table, "--target", "kind", "--test", odd, "--save", path)
+    assert outcome.code == 2
+    assert "are 'Plum', 'apple', those of the training rows 'apple', 'plum'" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not path.exists()
+
+
+def test_where_a_plane_is_too_simple_the_page_has_the_lines_of_python_that_help(
+    hedgerow, tmp_path: Path
+) -> None:
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    path = tmp_path / "xor.csv"
+    rows = "\n".join(f"{a},{b},{'same' if a * b > 0 else 'other'}" for a, b in X)
+    path.write_text(f"a,b,sign\n{rows}\n")
+    page = hedgerow("auto", path.name, "--target", "sign", "--Cs", "1").out
+    assert "A linear classifier is too simple here" in page
+    code = [
+        line.strip() for line in page.splitlines() if "hedgerow import" in line or " = T" in line
+    ]
+    names: dict = {}
+    exec("\n".join(code), names)
+    assert (
+        names["model"].score(
+            names["read_table"](path).X, np.where(X.prod(axis=1) > 0, "same", "other")
+        )
+        > 0.9
+    )

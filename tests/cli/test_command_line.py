@@ -216,3 +216,9 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path: Path) -> None:
     assert b"hedgerow: interrupted" in err
     assert b"Traceback" not in err
     assert out == b""
+
+
+def test_python_m_hedgerow_is_the_command_line() -> None:
+    command = [sys.executable, "-m", "hedgerow", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("hedgerow ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.cli.drawing import Axis, aligned, bar, marks_for
+from hedgerow._page.drawing import Axis, aligned, bar, marks_for
 
 MARKS = marks_for(is_ascii=True)
 

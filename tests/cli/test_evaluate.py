@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgerow import LinearSVC
+from hedgerow import (
+    DecisionStump,
+    DecisionTreeClassifier,
+    ExtraTreesClassifier,
+    LinearSVC,
+    RandomForestClassifier,
+)
 from hedgerow.evaluation import compare, evaluate
 from hedgerow.io import read_table
 from hedgerow.persist import load, save
@@ -153,16 +159,20 @@ def test_the_table_may_come_from_standard_input(
     assert hedgerow("evaluate", "--load", model, "-", "--json").json["measurements"] == expected
 
 
-def test_labels_never_seen_count_as_wrong_and_are_noted(
+def test_labels_never_seen_are_an_error_that_shows_both_sets(
     hedgerow, model: Path, new: Path, tmp_path: Path
 ) -> None:
     odd = tmp_path / "odd.csv"
     odd.write_text(new.read_text().replace("apple", "pear"))
-    outcome = hedgerow("evaluate", model, odd)
-    words = " ".join(outcome.out.split())
-    assert outcome.code == 0
-    assert f"30 rows have labels that {model} has never seen and so gets wrong: 'pear'." in words
-    assert "pear 0/30" in words
+    outcome = hedgerow("evaluate", model.name, odd.name)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err == (
+        "hedgerow: 30 of the 60 labels of odd.csv never occur in the training rows of fruit.hedge: "
+        "the labels of odd.csv are 'pear', 'plum', those of the training rows of fruit.hedge "
+        "'apple', 'plum'; check --target, label the rows as the training table does, or remove "
+        "those rows\n"
+    )
 
 
 def test_the_training_rows_are_recognised_and_others_are_not(
@@ -173,6 +183,45 @@ def test_the_training_rows_are_recognised_and_others_are_not(
     others = tmp_path / "others.csv"
     others.write_text(table_text(80, seed=5))
     assert "These look like the rows" not in hedgerow("evaluate", model, others).out
+
+
+def test_rows_of_auto_are_recognised_as_the_share_that_was_trained_on(
+    hedgerow, table: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "auto.hedge"
+    assert hedgerow("auto", table, "--target", "kind", "--Cs", "1", "--save", path).code == 0
+    words = " ".join(hedgerow("evaluate", path, table).out.split())
+    assert f"About 75 % of these rows look like the rows {path} was trained on" in words
+    lines = table.read_text().splitlines()
+    reversed_rows = tmp_path / "reversed.csv"
+    reversed_rows.write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    assert "About 75 % of these rows" in hedgerow("evaluate", path, reversed_rows).out
+    others = tmp_path / "others.csv"
+    others.write_text(table_text(80, seed=5))
+    assert "look like the rows" not in hedgerow("evaluate", path, others).out
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier, DecisionStump],
+)
+@pytest.mark.parametrize("text", [False, True])
+def test_training_rows_of_trees_and_forests_are_recognised(
+    hedgerow, tmp_path: Path, learner, text: bool
+) -> None:
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame(generator.normal(size=(240, 4)), columns=list("abcd"))
+    frame.iloc[::7, 1] = np.nan
+    if text:
+        frame["e"] = generator.choice(["clay", "sand"], 240)
+    y = np.where(frame["a"] > 0, "up", "down")
+    save(learner(random_state=0).fit(frame[:120], y[:120]), tmp_path / "m.hedge")
+    told = []
+    for name, rows in (("train.csv", slice(0, 120)), ("test.csv", slice(120, 240))):
+        frame[rows].assign(y=y[rows]).to_csv(tmp_path / name, index=False)
+        page = hedgerow("evaluate", tmp_path / "m.hedge", tmp_path / name, "--target", "y").out
+        told.append("These look like the rows" in page)
+    assert told == [True, False]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -211,7 +260,7 @@ def test_rows_that_agree_by_chance_are_not_taken_for_training_rows(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--target", "colour"], "none of the labels 'green', 'red' in"),
+        (["--target", "colour"], "new.csv are 'green', 'red', those of the training rows of"),
         (["--target", "nope"], "there is no column 'nope'; choose the target among"),
         (["--groups", "nope"], "--groups 'nope' is no column; choose one of 'target', 'size'"),
         (["--strata", "size"], "--strata 'size' has no value at row 0; fill it in"),

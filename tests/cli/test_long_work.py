@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +87,32 @@ def interrupt_when(seen: bytes, *arguments: object) -> tuple[int, str]:
     return process.wait(timeout=60), shown.decode()
 
 
+PRESSING = """
+import json, os, signal, sys
+from hedgerow.cli.main import main
+from hedgerow.monitor import watch
+
+moments = json.loads(sys.argv.pop(1))
+
+def is_at(part, path):
+    return path == ("auto_fit", part) if part == "search" else part in path
+
+def press(event):
+    while moments and is_at(moments[0][0], event.path) and event.done >= moments[0][1]:
+        moments.pop(0)
+        os.kill(os.getpid(), signal.SIGINT)
+
+with watch(press):
+    main()
+"""
+"""A command line that is sent SIGINT at the first step of a task from a number on, one by one."""
+
+
+def interrupt_at(moments: list[tuple[str, int]], *arguments: object) -> Any:
+    command = [sys.executable, "-c", PRESSING, json.dumps(moments), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
 def test_ctrl_c_saves_the_model_as_far_as_it_came(noise, endless, tmp_path) -> None:
     save, checkpoint = tmp_path / "m.hedge", tmp_path / "fit.checkpoint"
     options = ("--load", endless, "--target", "y", "--save", save, "--checkpoint", checkpoint)
@@ -91,6 +120,53 @@ def test_ctrl_c_saves_the_model_as_far_as_it_came(noise, endless, tmp_path) -> N
     assert code == 130
     assert f"The model, as far as it came, is in {save}." in shown
     assert library.load(save).learner_.status_ == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("moment", "told", "status"),
+    [
+        (("search", 1), "Interrupted in the search, after 0 of 5 folds", "optimal"),
+        (("search", 12), "Interrupted in the search, after 1 of 5 folds", "optimal"),
+        (("search", 44), "Interrupted in the search, after 4 of 5 folds", "optimal"),
+        (("fit", 1), "Interrupted while the model was fitted", "interrupted"),
+        (("rivals", 1), "Interrupted in the test, when the model was fitted", "optimal"),
+    ],
+)
+def test_ctrl_c_during_auto_saves_the_best_so_far(noise, tmp_path, moment, told, status) -> None:
+    save = tmp_path / "m.hedge"
+    options = ("--target", "y", "--loss", "hinge", "--save", save)
+    run = interrupt_at([moment], "auto", noise, *options)
+    assert run.returncode == 130
+    assert re.fullmatch(
+        r"Interrupted.*; Ctrl-C again leaves at once\.\n+hedgerow: interrupted\n", run.stderr
+    )
+    words = " ".join(run.stdout.split())
+    assert f"Ctrl-C {told}" in words
+    assert "of 1,000 unseen rows are predicted right" in words
+    assert f"Saved in {save}" in words
+    assert library.load(save).learner_.status_ == status
+
+
+def test_ctrl_c_during_auto_is_in_its_json_and_the_search_can_go_on(noise, tmp_path) -> None:
+    checkpoint = tmp_path / "search.checkpoint"
+    options = ("--target", "y", "--loss", "hinge", "--json", "--checkpoint", checkpoint)
+    run = interrupt_at([("search", 12)], "auto", noise, *options)
+    assert run.returncode == 130
+    assert json.loads(run.stdout)["interrupted"] == "search"
+    assert f"the same command goes on from {checkpoint}" in " ".join(run.stderr.split())
+    assert checkpoint.exists()
+
+
+@pytest.mark.parametrize("second", [("search", 12), ("fit", 1)])
+def test_the_second_ctrl_c_leaves_auto_at_once(noise, tmp_path, second) -> None:
+    save = tmp_path / "m.hedge"
+    options = ("--target", "y", "--loss", "hinge", "--n-jobs", 1, "--save", save)
+    run = interrupt_at([("search", 12), second], "auto", noise, *options)
+    assert run.returncode == 130
+    assert run.stderr.endswith("hedgerow: interrupted\n")
+    assert "Traceback" not in run.stderr
+    assert run.stdout == ""
+    assert not save.exists()
 
 
 def test_a_finished_command_leaves_no_checkpoint(hedgerow, table, tmp_path) -> None:

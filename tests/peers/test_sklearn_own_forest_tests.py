@@ -28,7 +28,6 @@ from hedgerow.ensemble._class_forest import ClassForest
 from hedgerow.ensemble._forest import Forest
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.tree._routing import leaves_of
 from hedgerow.tree.tree import NO_CHILD, Tree
 from tests.peers.borrowed import Difference, borrow, path_of, with_differences
 
@@ -95,13 +94,6 @@ def differences(iris: Any) -> dict[str, list[Difference]]:
             )
             for name in ("RandomForestClassifier", "RandomForestRegressor")
         ],
-        "test_forest.test_importances_asymptotic": [
-            Difference(
-                "a packed tree has no impurities; the law is in tests/property",
-                AttributeError,
-                "compute_feature_importances",
-            )
-        ],
         "test_forest.test_forest_multioutput_integral_regression_target": [
             Difference("samples are drawn otherwise", AssertionError, "Not equal to tolerance")
         ],
@@ -132,11 +124,6 @@ def differences(iris: Any) -> dict[str, list[Difference]]:
 # ----------------------------------------------------------------------- what is lent to the tests
 
 
-def leaves_in(tree: Tree, X: Any) -> Any:
-    """What scikit-learn's Tree calls apply."""
-    return leaves_of([tree], np.ascontiguousarray(X), 1)[:, 0]
-
-
 def numbered_as_theirs(tree: Tree) -> Tree:
     """Return the same tree, all nodes to the left of a node before those to its right.
 
@@ -150,7 +137,7 @@ def numbered_as_theirs(tree: Tree) -> Tree:
             waiting += [tree.children_right[node], tree.children_left[node]]
     place = np.full(len(order) + 1, NO_CHILD)  # the last entry is that of no child, -1
     place[order] = np.arange(len(order))
-    apart = ("category_words", "n_categories")
+    apart = ("category_words", "n_categories", "n_classes")
     of_node = {f.name: getattr(tree, f.name)[order] for f in fields(Tree) if f.name not in apart}
     for side in ("children_left", "children_right"):
         of_node[side] = place[of_node[side]]
@@ -183,7 +170,6 @@ def _lent(monkeypatch, request):
         fit(self, X, *rest)
 
     n_drawn = property(lambda self: self.sampler_.n_draws.sum())
-    monkeypatch.setattr(Tree, "apply", leaves_in, raising=False)
     monkeypatch.setattr(Forest, "estimator", property(lambda self: self), raising=False)
     monkeypatch.setattr(Forest, "_n_samples_bootstrap", n_drawn, raising=False)
     monkeypatch.setattr(ClassForest, "_targets", noting_weights)

@@ -175,9 +175,6 @@ DIFFERENCES = {
         )
     ],
     **KERNEL_DIFFERENCES,
-    "test_sparse.test_linearsvc_iris": [
-        Difference("coef_ is always an array: there is no sparsify()", AttributeError, "sparsify")
-    ],
     "test_perceptron.test_perceptron_l1_ratio": [
         Difference(
             "the perceptron's rule has no penalty; LinearSVC has", ParameterError, "elasticnet"

@@ -11,14 +11,10 @@ import inspect
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from hedgerow import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.errors import DataError
-from hedgerow.tree._routing import leaves_of
-from hedgerow.tree.tree import Tree
 from tests.peers.borrowed import Difference, borrow, path_of, with_differences
 
 
@@ -101,36 +97,9 @@ DIFFERENCES = {
             where={"y": [0.0, 1.0, 0.0]},
         )
     ],
-    "test_tree.test_pickle": [Difference(PRIVATE, AttributeError, "capacity")],
-    "test_tree.test_arrays_persist": [Difference(PRIVATE, AttributeError, "n_classes")],
     "test_tree.test_build_pruned_tree_py": [Difference(PRIVATE, TypeError, "orig_tree")],
     "test_tree.test_build_pruned_tree_infinite_loop": [Difference(PRIVATE, TypeError, "orig_tree")],
 }
-
-
-def leaves_in(tree: Tree, X: Any) -> Any:
-    """What scikit-learn's Tree calls apply."""
-    rows = X.toarray() if sp.issparse(X) else X
-    return leaves_of([tree], np.ascontiguousarray(rows), 1)[:, 0]
-
-
-def paths_in(tree: Tree, X: Any) -> Any:
-    """What scikit-learn's Tree calls decision_path."""
-    leaves = leaves_in(tree, X)
-    passes = np.zeros((len(leaves), tree.node_count))
-    for row, leaf in enumerate(leaves):
-        node = int(leaf)
-        while node >= 0:
-            passes[row, node] = 1
-            node = int(tree.parent[node])
-    return sp.csr_array(passes)
-
-
-@pytest.fixture(autouse=True)
-def _methods_of_trees(monkeypatch):
-    """Lend our Tree methods of scikit-learn's, by which its tests look into leaves."""
-    monkeypatch.setattr(Tree, "apply", leaves_in, raising=False)
-    monkeypatch.setattr(Tree, "decision_path", paths_in, raising=False)
 
 
 @pytest.fixture

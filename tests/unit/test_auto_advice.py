@@ -12,6 +12,7 @@ from hedgerow.auto.advice import Evidence, advise
 from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport, Recall
 from hedgerow.auto.profile import Profile, profile_of
+from hedgerow.auto.rivals import Rival, Rivals
 from hedgerow.certificates import Certificate
 from hedgerow.resampling import Interval
 
@@ -69,6 +70,39 @@ def test_each_sign_brings_its_hint_alone(name: str, change: dict) -> None:
     assert hint.name == name
     assert hint.sentence.endswith((".", ")."))
     assert hint.sentence.count(". ") == 0  # one sentence
+
+
+FOREST = Rival("a random forest", "RandomForestClassifier(random_state=0)", 0.97, 0.02, 0.001)
+KERNEL = Rival("an SVC with an RBF kernel", "SVC()", 0.96, 0.01, 0.005)
+
+
+def test_a_learner_that_was_measured_to_be_better_is_named_with_its_figure_and_its_python() -> None:
+    (hint,) = advise(replace(GOOD, rivals=Rivals(900, 0.95, (FOREST, KERNEL))))
+    assert (hint.name, hint.learner) == ("too_simple", "RandomForestClassifier(random_state=0)")
+    assert hint.sentence == (
+        "A linear classifier is too simple here: it gets 95.0 % of 900 training rows right when it "
+        "has not seen them, a random forest 97.0 %, so try "
+        "TableClassifier(RandomForestClassifier(random_state=0)) in Python."
+    )
+    both = (FOREST, replace(KERNEL, standard_error=0.001))
+    (hint,) = advise(replace(GOOD, rivals=Rivals(900, 0.95, both)))
+    assert "a random forest 97.0 % and an SVC with an RBF kernel 96.0 %" in hint.sentence
+
+
+def test_learners_that_are_no_better_are_named_where_even_the_training_rows_are_hard() -> None:
+    poor = replace(GOOD, train_accuracy=0.8, test=replace(GOOD.test, accuracy=interval(0.8)))
+    worse = (replace(FOREST, gain=0.002), KERNEL)
+    (hint,) = advise(replace(poor, rivals=Rivals(900, 0.79, worse)))
+    assert "neither a random forest (97.0 %) nor an SVC with an RBF kernel" in hint.sentence
+    assert hint.learner == ""
+    assert advise(replace(GOOD, rivals=Rivals(900, 0.95, worse))) == ()
+
+
+def test_an_interrupted_search_is_not_told_to_take_more_time() -> None:
+    seen = replace(GOOD, unfinished="after 2 of 5 folds", interrupted="search")
+    (hint,) = advise(seen)
+    assert "let it come to its end" in hint.sentence
+    assert "more time" not in hint.sentence
 
 
 def test_scores_within_a_standard_error_say_nothing_about_the_grid() -> None:

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -237,15 +238,78 @@ def test_classes_with_a_row_or_two_do_not_stop_the_search() -> None:
         ({"Cs": [0.0]}, ParameterError, "Cs=.* one or more finite numbers above 0"),
         ({"loss": "log"}, ParameterError, "loss='log' is not allowed"),
         ({"y": None}, DataError, "there are no labels"),
-        ({"y": [1, 0]}, DataError, "X has 60 rows but y has shape"),
+        ({"y": [1, 0]}, DataError, "X has 60 rows but y has 2 labels"),
         ({"y": np.zeros(60)}, DataError, "one class"),
         ({"y": [0] * 59 + [1]}, DataError, "two classes with at least two training rows"),
         ({"y": np.linspace(0, 1, 60)}, DataError, "y is continuous"),
         ({"y": np.array(["a", "b", None] * 20, dtype=object)}, DataError, "row 2"),
-        ({"test": (np.zeros((2, 3)), ["a", "b"])}, DataError, "are of different kinds"),
+        (
+            {"test": (np.zeros((2, 3)), ["1", "0"])},
+            DataError,
+            "2 of the 2 labels of the test rows never occur .* are '0', '1', those .* 0, 1; label",
+        ),
+        ({"test": (np.zeros((3, 3)), [0, 7, 1])}, DataError, "1 of the 3 .* are 7, 0, 1, those"),
+        ({"y": np.array([b"no", b"yes"] * 30)}, DataError, "y cannot be used as labels: .*bytes"),
     ],
 )
 def test_what_cannot_work_is_refused(arguments: dict, kind: type, words: str) -> None:
     X, y = blobs(60)
     with pytest.raises(kind, match=words):
         auto_fit(X, **{"y": y, "Cs": FEW_CS, **arguments})
+
+
+# ------------------------------------------------------------------------------ kinds of labels
+
+
+WORDS = np.array(["no", "yes"])[blobs(60)[1]]
+IS_YES = blobs(60)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "labels"),
+    [
+        (WORDS.tolist(), ["no", "yes"]),
+        (WORDS.astype(object), ["no", "yes"]),
+        (pd.Series(WORDS, dtype=object), ["no", "yes"]),
+        (pd.Series(WORDS, dtype="string"), ["no", "yes"]),
+        (pd.Series(WORDS, dtype="category"), ["no", "yes"]),
+        (pd.Categorical(WORDS), ["no", "yes"]),
+        (pd.Series(WORDS, index=np.arange(60)[::-1]), ["no", "yes"]),
+        (pl.Series(WORDS), ["no", "yes"]),
+        (pl.Series(WORDS.tolist(), dtype=pl.Categorical), ["no", "yes"]),
+        (pd.Series(IS_YES), [False, True]),
+        (pd.Series(IS_YES, dtype="boolean"), [False, True]),
+        (IS_YES.astype(object), [False, True]),
+        (pd.Series(IS_YES.astype(int), dtype="Int64"), [0, 1]),
+        (pd.Series(IS_YES.astype(int), dtype="category"), [0, 1]),
+        (IS_YES.astype(int).astype(object), [0, 1]),
+        (pl.Series(IS_YES.astype(int)), [0, 1]),
+    ],
+    ids=lambda value: str(getattr(value, "dtype", "")),
+)
+def test_labels_of_every_kind_give_the_same_model(y, labels: list) -> None:
+    X, numbers = blobs(60)
+    result, expected = auto_fit(X, y, Cs=FEW_CS), auto_fit(X, numbers, Cs=FEW_CS)
+    assert result.model.classes_.tolist() == labels
+    assert type(result.test.baseline_label) is type(labels[0])
+    np.testing.assert_array_equal(result.model.learner_.coef_, expected.model.learner_.coef_)
+    assert json.loads(json.dumps(result.as_dict()))["test"]["recalls"][0]["label"] == labels[0]
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, np.ndarray.tolist])
+def test_rows_of_every_container_give_the_same_model(convert) -> None:
+    X, y = blobs(60)
+    result, expected = auto_fit(convert(X), y, Cs=FEW_CS), auto_fit(X, y, Cs=FEW_CS)
+    np.testing.assert_array_equal(result.model.learner_.coef_, expected.model.learner_.coef_)
+
+
+def test_the_name_of_a_series_of_labels_is_the_target() -> None:
+    X, y = blobs(60)
+    assert auto_fit(X, pd.Series(y, name="kind"), Cs=FEW_CS).model.target_ == "kind"
+
+
+def test_long_lists_of_labels_are_cut_short() -> None:
+    X, y = blobs(60)
+    with pytest.raises(DataError, match="are 100, 101, 102, 103, 104 and 55 more, those") as caught:
+        auto_fit(X, y, test=(X, np.arange(100, 160)), Cs=FEW_CS)
+    assert len(str(caught.value)) < 300

@@ -105,7 +105,7 @@ PARAMETERS = {
     "intercept": ("none", "one of 'free', 'penalized'"),
     "solver": ("simplex", "one of 'auto', 'interior_point'"),
     "fit_intercept": ("yes", "True or False"),
-    "class_weight": ("even", "give 'balanced', a dictionary or None"),
+    "class_weight": ("even", "None, 'balanced' or a dictionary of label: weight"),
     "n_jobs": (0, "n_jobs=0 is no number of threads"),
     "random_state": (-1, "random_state=-1 is not between"),
     "reg_lambda": (-2.0, "reg_lambda=-2.0 is not allowed"),

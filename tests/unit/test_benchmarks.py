@@ -318,3 +318,14 @@ def test_every_suite_has_ours_and_peers_and_targets_from_loose_to_tight(name):
     limits = [target.at_most for target in suite.targets]
     assert limits == sorted(limits, reverse=True)
     assert all(isinstance(target, Target) for target in suite.targets)
+
+
+def test_the_table_of_which_estimator_has_a_line_for_each_kind():
+    from benchmarks.which_estimator import CLASSIFIERS, table_of
+
+    X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 2
+    X[:, 0] += 3 * y
+    head, _, *lines = table_of(Dataset(X[:300], y[:300], X[300:], y[300:]), (100, 300))
+    assert head == "| classifier | 100 rows | 300 rows | predict 10 000 rows |"
+    assert len(lines) == len(CLASSIFIERS)
+    assert all(line.count(" s, ") == 2 and line.count("%") == 2 for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import subprocess
 import sys
 
@@ -23,6 +24,7 @@ from hedgerow import (
 from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
+from hedgerow.persist import read_state, write_state
 from hedgerow.persist.checkpoints import CheckpointFile
 from tests.memory_store import CrashError, Memory
 
@@ -320,3 +322,58 @@ def test_a_program_that_has_imported_nothing_yet_can_go_on(tmp_path):
     code = "import sys, hedgerow\nwith hedgerow.checkpoint(sys.argv[1]): print('gone on')"
     run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)  # noqa: PLW1510
     assert run.stdout == "gone on\n", run.stderr
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"w": np.zeros(3)}, "a fit cannot go on from it"),
+        ({"w": "text"}, "a fit cannot go on from it"),
+        ("text", "a fit cannot go on from it"),
+        ([], "a fit cannot go on from it"),
+    ],
+)
+def test_a_state_that_no_fit_can_go_on_from_is_refused_in_one_sentence(tmp_path, changed, words):
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(CrashError), hedgerow.checkpoint(path, every=0):
+        fit_and_crash(machine("hinge", "interior_point"))
+    contents = read_state(path, "checkpoint")
+    entries = dict.fromkeys(contents["entries"], changed)
+    write_state(path, "checkpoint", {**contents, "entries": entries})
+    with pytest.raises(ModelFormatError, match=words) as caught, hedgerow.checkpoint(path):
+        machine("hinge", "interior_point").fit(X, SIGNS)
+    assert "\n" not in str(caught.value)
+    assert "remove the file to begin anew" in str(caught.value)
+    assert path.exists()
+
+
+def test_a_model_from_a_checkpoint_keeps_the_rules_of_its_class(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(CrashError), hedgerow.checkpoint(path, every=0):
+        fit_and_crash(machine("hinge", "interior_point"))
+    contents = read_state(path, "checkpoint")
+    ((key, solution),) = contents["entries"].items()
+    wrong = dataclasses.replace(solution, n_iter=-7)
+    write_state(path, "checkpoint", {**contents, "entries": {key: wrong}})
+    with pytest.raises(ModelFormatError, match="n_iter_"), hedgerow.checkpoint(path):
+        machine("hinge", "interior_point").fit(X, SIGNS)
+
+
+def test_a_checkpoint_without_entries_is_refused(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    write_state(path, "checkpoint", {"hedgerow_version": hedgerow.__version__, "entries": 3})
+    with pytest.raises(ModelFormatError, match="it has no entries"), hedgerow.checkpoint(path):
+        pass
+
+
+def test_an_error_of_a_fit_that_has_gone_on_from_nothing_stays_as_it_is(tmp_path):
+    def refuse(_event):
+        raise ValueError("the user's own")
+
+    path = tmp_path / "fit.checkpoint"
+    with (
+        pytest.raises(ValueError, match="the user's own"),
+        hedgerow.checkpoint(path, every=0),
+        hedgerow.watch(refuse),
+    ):
+        machine("hinge", "interior_point").fit(X, SIGNS)

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hedgerow import LinearSVC
+from hedgerow import DataError, LinearSVC
 from hedgerow._validation import check_classification_data
 
 rng = np.random.default_rng(0)
@@ -140,6 +140,21 @@ def test_a_damaged_csr_is_refused():
     data.indices = data.indices.copy()
     data.indices[3] = 99
     with pytest.raises(ValueError, match="CSR"):
+        LinearSVC().fit(data, y)
+
+
+def test_a_csr_with_more_values_than_indices_is_refused():
+    data = sp.csr_array(X)
+    data.data = np.append(data.data, 1.0)
+    with pytest.raises(DataError, match=r"indices for \d+ values; build the matrix again"):
+        LinearSVC().fit(data, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia"])
+def test_a_sparse_matrix_of_negative_shape_is_refused(form):
+    data = sp.coo_array(X).asformat(form)
+    data._shape = (-1, X.shape[1])
+    with pytest.raises(DataError, match=r"has the shape \(-1, 6\); build"):
         LinearSVC().fit(data, y)
 
 

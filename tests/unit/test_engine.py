@@ -19,6 +19,7 @@ from hedgerow import LinearSVC, _core
 from hedgerow._engine import check_n_threads, in_threads, side_by_side
 from hedgerow._rows import matrix_of
 from hedgerow.errors import ParameterError
+from hedgerow.io import read_ahead
 from hedgerow.monitor import current, monitored
 
 X, Y = load_digits(return_X_y=True)
@@ -179,3 +180,29 @@ def test_fits_beside_others_use_one_thread_each():
 
 def n_threads_inside(_):
     return check_n_threads(None)
+
+
+@pytest.mark.parametrize("n_left", [0, 1, 2])
+def test_fewer_threads_than_asked_for_do_the_work(monkeypatch, n_left):
+    """The system may have no thread left: those that start, or this one, do everything."""
+    start, n_started = threading.Thread.start, 0
+
+    def start_while_some_are_left(thread):
+        nonlocal n_started
+        if n_started == n_left:
+            raise RuntimeError("can't start new thread")
+        n_started += 1
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_while_some_are_left)
+    found = list(in_threads(lambda i: (i, threading.get_ident()), range(20), 4))
+    assert [i for i, _ in found] == list(range(20))
+    assert len({ident for _, ident in found}) <= max(n_left, 1)
+    n_started = 0
+    assert list(read_ahead(iter(range(5)))) == list(range(5))
+
+
+def test_more_threads_than_make_sense_are_not_asked_for():
+    for n_jobs in (257, 2**31, 2**40, 2**70):
+        assert check_n_threads(n_jobs) == max(256, _core.available_cores())
+    assert check_n_threads(-(2**70)) == 1

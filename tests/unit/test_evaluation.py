@@ -31,7 +31,7 @@ def resampled_scores(name, model, X, y):
     """Return a scorer on 30 resamples: by our way, and by scikit-learn on the drawn rows."""
     plan = make_plan(len(y))
     counts = plan.draw(3, range(30))
-    ours = joint_metrics({name: name}, Answers(model, X), y)(counts)[:, 0]
+    ours = joint_metrics({name: name}, Answers(model, X, len(y)), y)(counts)[:, 0]
     scorer = get_scorer(name)
     theirs = [scorer(model, X[rows], y[rows]) for rows in map(drawn_rows, counts)]
     return ours, theirs
@@ -184,6 +184,10 @@ def test_what_cannot_be_judged_is_said_in_a_sentence(cancer):
         evaluate(model, X, y, method="studentized")
     with pytest.raises(DataError, match=r"y has shape \(284, 1\)"):
         evaluate(model, X, y[:, None])
+    with pytest.raises(DataError, match=r"X has 5 rows but y has 284 targets"):
+        evaluate(model, X[:5], y)
+    with pytest.raises(DataError, match=r"X has 284 rows but y has 9 targets"):
+        compare(model, model, X, y[:9])
     rare = np.flatnonzero(y == 0)[:1].tolist() + np.flatnonzero(y == 1)[:20].tolist()
     with pytest.raises(DataError, match="keep class sizes with strata="):
         evaluate(model, X[rare], y[rare], metrics="roc_auc", random_state=0)

@@ -17,8 +17,8 @@ from hedgerow.errors import (
     ParameterError,
 )
 
-BLOCK = 4000
-"""Bytes of a block that make some ten of a small file."""
+BLOCK = 2000
+"""Bytes of a block: a small file has more than fit into memory."""
 
 
 def small_rows(n_rows=300, n_features=6, seed=0):
@@ -214,6 +214,16 @@ def test_bad_files_are_named(tmp_path):
         LinearSVC().fit_files(path, n_features=1)
     with pytest.raises(ParameterError, match="block_bytes=0 is not allowed"):
         LinearSVC().fit_files(path, block_bytes=0)
+    path.write_text("a,b,y\n1,2,0\n3,4,1\n")
+    with pytest.raises(FileFormatError, match="2 features where n_features=600; leave"):
+        LinearSVC().fit_files(path, n_features=600)
+
+
+def test_blocks_of_a_line_can_be_sampled(tmp_path):
+    path = svm_file(tmp_path, *small_rows(40))
+    whole = LinearSVC(random_state=0).fit_files(path)
+    lines = LinearSVC(random_state=0).fit_files(path, block_bytes=1)
+    np.testing.assert_allclose(lines.coef_, whole.coef_, atol=0.05)
 
 
 def test_a_fit_that_runs_out_of_passes_says_so(tmp_path):
@@ -296,3 +306,19 @@ def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
     )
     with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
         LinearSVR().fit_files(path)
+
+
+@pytest.mark.parametrize("block_bytes", [8, 2**24])
+def test_huge_entries_and_targets_are_refused(tmp_path, block_bytes):
+    table, rows = tmp_path / "t.csv", tmp_path / "t.svm"
+    table.write_text("a,w,y\n1,1,0\n1e160,1,1\n2,1,0\n")
+    rows.write_text("1 1:1\n0 1:-1e300\n1 1:2\n")
+    for path in (table, rows):
+        with pytest.raises(DataError, match=r"has the value .*values beyond 1e\+100 overflow"):
+            LinearSVC().fit_files(path, block_bytes=block_bytes)
+    table.write_text("a,w,y\n1,1,0\n2,1,1e200\n2,1,0\n")
+    with pytest.raises(DataError, match=r"the target holds 1e\+200"):
+        LinearSVR().fit_files(table, block_bytes=block_bytes)
+    table.write_text("a,w,y\n1,1,0\n2,1e200,1\n2,1,0\n")
+    with pytest.raises(FileFormatError, match=r"row 2 has the weight 1e\+200"):
+        LinearSVC().fit_files(table, weight="w", block_bytes=block_bytes)

@@ -128,7 +128,7 @@ def test_no_more_than_two_items_exist_at_a_time():
 
 def _bytes_taken(file, parameters):
     """Return the bytes that a fit to a file takes beyond what a small one left."""
-    model = LinearSVC(**parameters).fit_files(file.with_suffix(".small"))
+    model = LinearSVC(**parameters).fit_files(file.with_suffix(".small"), block_bytes=1 << 14)
     return peak_growth(lambda: model.fit_files(file, block_bytes=1 << 18) and None)[1]
 
 

@@ -124,6 +124,8 @@ def test_a_sample_with_room_is_all_rows(rows):
     found = _sampled(X[:1500], 12 * 8 * 2000)
     assert np.array_equal(found.labels, np.arange(1500))
     assert np.all(found.stands_for == 1.0)
+    assert found.is_whole
+    assert not _sampled(X[:3000], 12 * 8 * 2000).is_whole
 
 
 def test_a_copy_gives_back_what_was_put_in(tmp_path):

@@ -24,6 +24,12 @@ def write(tmp_path: Path):
     return write_text
 
 
+def test_a_table_of_the_target_alone_has_its_rows(write) -> None:
+    table = read_table(write("kind\n0\n1\n1\n"), target="kind", format="csv")
+    assert table.n_rows == 3
+    assert table.feature_names == []
+
+
 def test_columns_are_numbers_where_every_cell_is_one_and_text_elsewhere(write) -> None:
     table = read_table(write("size,colour,label\n1.5,red,yes\n-2e3,blue,no\n"), target="label")
     assert table.feature_names == ["size", "colour"]

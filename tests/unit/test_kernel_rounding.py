@@ -19,6 +19,7 @@ from hedgerow import (
     _core,
 )
 from hedgerow._rows import matrix_of
+from hedgerow.errors import DataError
 from hedgerow.gram import MatrixGram, core_kernel
 from hedgerow.kernels import (
     AdditiveChiSquared,
@@ -219,3 +220,12 @@ def test_the_primal_of_the_certificate_is_that_of_the_returned_model():
     losses = np.maximum(0.0, np.abs(target - model.predict(rows)) - 0.05)
     primal = 0.5 * beta @ values @ beta + 3.0 * np.sum(losses)
     assert model.certificate_.primal == pytest.approx(primal, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [ChiSquared(), AdditiveChiSquared(), HistogramIntersection()])
+def test_a_kernel_of_histograms_refuses_negative_features_also_those_that_scaling_made(kernel):
+    counts = np.abs(X)
+    assert SVC(kernel=kernel).fit(counts, Y).certificate_.is_certified
+    for machine, rows in ((SVC(kernel=kernel), X), (SVC(kernel=kernel, scale="standard"), counts)):
+        with pytest.raises(DataError, match="not negative"):
+            machine.fit(rows, Y)

@@ -285,6 +285,14 @@ def test_indefinite_kernels_say_so():
     assert not FunctionKernel(pairwise.sigmoid_kernel, indefinite=True).is_positive_semidefinite
 
 
+def test_sums_and_multiples_of_conditionally_positive_kernels_are_so_and_products_are_not():
+    chi = AdditiveChiSquared()
+    for kernel in (chi, 2 * chi, chi + RBF(), 3 * (chi + chi) + Linear(), RBF()):
+        assert kernel.is_conditionally_positive_semidefinite
+    for kernel in (Sigmoid(), chi * RBF(), chi * chi, chi + Sigmoid()):
+        assert not kernel.is_conditionally_positive_semidefinite
+
+
 # ------------------------------------------------------------------- by name, and given
 
 

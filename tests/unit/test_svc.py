@@ -293,7 +293,7 @@ def test_class_weights_are_weights_of_rows():
     counts = np.where(np.arange(120) < 30, 0, 1)
     balanced = SVC(class_weight="balanced").fit(X, counts)
     np.testing.assert_allclose(balanced.class_weight_, [2.0, 2 / 3])
-    with pytest.raises(ParameterError, match="class_weight='even' is not known"):
+    with pytest.raises(ParameterError, match="class_weight='even' is not allowed"):
         SVC(class_weight="even").fit(X, y)
 
 

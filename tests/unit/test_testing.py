@@ -122,6 +122,10 @@ class SecretlyIndefinite(Sigmoid):
     is_positive_semidefinite = True
 
 
+class SecretlyUnconditional(Sigmoid):
+    is_conditionally_positive_semidefinite = True
+
+
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
@@ -133,6 +137,7 @@ class SecretlyIndefinite(Sigmoid):
             SecretlyIndefinite(coef0=-1.0),
             r"no eigenvalue is negative \(one is -.* from rows \d+ and",
         ),
+        (SecretlyUnconditional(coef0=-1.0), r"no eigenvalue is negative \(one is -"),
         (
             lambda A, B: np.full((len(A), len(B)), np.nan),
             r"every value is finite \(rows 0 and 0: nan\)",

@@ -265,3 +265,44 @@ def test_the_same_seed_gives_the_same_fit_and_another_seed_another():
     first, again, other = (LinearSVC(random_state=s, **kwargs).fit(X, y) for s in (0, 0, 1))
     assert bits(first) == bits(again)
     assert bits(first) != bits(other)
+
+
+WITHOUT_THREADS = """
+import sys, threading
+import numpy as np
+import hedgerow
+try:
+    threading.Thread(target=print).start()
+except RuntimeError:
+    pass
+else:
+    sys.exit(77)
+random = np.random.default_rng(0)
+X = random.normal(size=(3000, 20))
+y = np.digitize(X[:, 0] + random.normal(size=3000), [-1, 1])
+np.savetxt(sys.argv[1], np.c_[X, y], delimiter=",")
+for model in (
+    hedgerow.LinearSVC(n_jobs=4),
+    hedgerow.RandomForestClassifier(4, n_jobs=4, random_state=0),
+    hedgerow.SVC(n_jobs=4, max_iter=2000),
+):
+    assert model.fit(X, y).score(X, y) > 0.6
+assert hedgerow.LinearSVC(n_jobs=4).fit_files(sys.argv[1], block_bytes=2**15).certificate_.is_certified
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+def test_a_process_that_gets_no_threads_works_without(tmp_path):
+    """A stack that is larger than the address space lets no thread start, in Python or in the core."""
+    command = 'ulimit -S -s 50000000 && ulimit -v 40000000 || exit 77; exec "$@"'
+    code = [sys.executable, "-W", "ignore", "-c", WITHOUT_THREADS, str(tmp_path / "rows.csv")]
+    ran = subprocess.run(
+        ["bash", "-c", command, "bash", *code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+    )
+    if ran.returncode == 77:
+        pytest.skip("this system does not limit stacks so")
+    assert ran.returncode == 0, ran.stderr

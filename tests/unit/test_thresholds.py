@@ -231,3 +231,65 @@ def test_more_classes_than_a_threshold_tells_apart_are_refused():
     two = LinearSVC().fit(X[:100], y[:100])
     with pytest.raises(DataError, match="all of one class"):
         tune_threshold(two, X[:50], y[:50])
+
+
+# ----------------------------------------------------------------------------- sample weights
+
+EVERY_METRIC = [*JUDGES, ("precision_at_recall", 0.5), "f1_macro", metrics.cohen_kappa_score]
+
+
+def name_of(metric):
+    """Return a name that is the same in every process."""
+    return getattr(metric, "__name__", str(metric))
+
+
+def repeated(X, y, weights, folds, seed=0):
+    """Return the rows as often as their weights say, in any order, and the folds they are in."""
+    rows = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(y)), weights))
+    return X[rows], y[rows], folds[rows]
+
+
+def splits_by(folds):
+    return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
+
+
+@pytest.mark.parametrize("how", [*EVERY_METRIC, "costs"], ids=name_of)
+def test_a_weight_is_the_same_as_copies_in_the_same_fold(how):
+    X, y = overlapping(300)
+    random = np.random.default_rng(1)
+    weights, folds = random.integers(0, 4, 300), np.arange(300) % 3
+    aim = {"costs": [[0, 1], [5, 0]]} if how == "costs" else {"metric": how}
+    weighted = ThresholdModel(**aim, cv=splits_by(folds)).fit(X, y, weights)
+    X_again, y_again, folds_again = repeated(X, y, weights, folds)
+    copied = ThresholdModel(**aim, cv=splits_by(folds_again)).fit(X_again, y_again)
+    assert weighted.threshold_ == pytest.approx(copied.threshold_, abs=1e-6)
+    assert weighted.value_ == pytest.approx(copied.value_, rel=1e-9)
+
+
+@pytest.mark.parametrize("how", EVERY_METRIC, ids=name_of)
+def test_a_fitted_learner_is_tuned_alike_by_weights_and_by_copies(how):
+    X, y = overlapping(700)
+    model, weights = LinearSVC().fit(X[:100], y[:100]), np.arange(600) % 4
+    X, y = X[100:], y[100:]
+    weighted = tune_threshold(model, X, y, metric=how, sample_weight=weights)
+    X_again, y_again, _ = repeated(X, y, weights, y)
+    copied = tune_threshold(model, X_again, y_again, metric=how)
+    assert weighted.threshold_ == copied.threshold_
+    np.testing.assert_array_equal(weighted.curve_.low, copied.curve_.low)
+    np.testing.assert_allclose(weighted.curve_.values, copied.curve_.values, rtol=1e-12)
+
+
+def test_where_a_metric_is_evaluated_does_not_depend_on_the_unit_of_the_weights():
+    X, y = overlapping(500)
+    model, weights = LinearSVC().fit(X, y), 1.0 + np.arange(500) % 3
+    one, other = (
+        tune_threshold(model, X, y, metric="f1_macro", sample_weight=unit * weights).curve_.low
+        for unit in (1.0, 2.0**-12)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_two_by_two_costs_are_for_two_classes():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ParameterError, match="Only binary classification is supported"):
+        ThresholdModel(costs=[[0, 1], [4, 0]]).fit(X, y)

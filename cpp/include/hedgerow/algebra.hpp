@@ -35,8 +35,9 @@ void column_counts(const Matrix& matrix, std::span<std::int64_t> out);
 /// out[i] = the largest v_j over the columns in which row i has another value than 0; at least 0.
 void row_maxima(const Matrix& matrix, std::span<const double> v, std::span<double> out);
 
-/// The first position in the stored values that is infinite or not a number, or -1.
-std::int64_t first_nonfinite(const Matrix& matrix);
+/// The first position in the stored values that is infinite, not a number, or farther from 0 than
+/// `largest` (which may be infinite), or -1.
+std::int64_t first_beyond(const Matrix& matrix, double largest);
 
 /// out = sum of v_i z_i z_i' with z_i = (x_i, constant), or x_i if constant is 0; symmetric.
 /// Rows with v_i = 0 are not read.

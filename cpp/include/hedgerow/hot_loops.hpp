@@ -294,8 +294,8 @@ struct DenseLoops : RowLoops<DenseRows<T>> {
   void (*pack_transposed)(const DenseRows<T>& rows, const std::int64_t* selected,
                           std::int64_t n_selected, const double* scale, double* out,
                           std::int64_t ld);
-  /// The first position in values[0 ... n) that is not finite, or -1.
-  std::int64_t (*first_nonfinite)(const T* values, std::int64_t n);
+  /// The first position in values[0 ... n) that is not finite when it is scaled, or -1.
+  std::int64_t (*first_beyond)(const T* values, std::int64_t n, double scale);
 };
 
 template <class T, class I>

@@ -60,7 +60,7 @@ constexpr RowLoops<Rows> row_loops() {
 
 template <class T>
 constexpr DenseLoops<T> dense_loops() {
-  return {row_loops<DenseRows<T>>(), pack<T>, pack_transposed<T>, first_nonfinite<T>};
+  return {row_loops<DenseRows<T>>(), pack<T>, pack_transposed<T>, first_beyond<T>};
 }
 
 template <class T, class I>

@@ -207,19 +207,20 @@ void sq_norms(const Rows& rows, int64_t begin, int64_t end, double* out) {
   for (int64_t i = begin; i < end; ++i) out[i] = sq_norm(row(rows, i));
 }
 
-// 0 * x is 0 exactly if x is finite, and a sum of such terms is 0 exactly if all are.
+// 0 * x is 0 exactly if x is finite, and a sum of such terms is 0 exactly if all are. A value that is
+// too large is not finite any more when it is scaled.
 template <class T>
-int64_t first_nonfinite(const T* values, int64_t n) {
+int64_t first_beyond(const T* values, int64_t n, double scale) {
   constexpr int64_t kStretch = 4096;
   for (int64_t begin = 0; begin < n; begin += kStretch) {
     const T* stretch = values + begin;
     const int64_t length = n - begin < kStretch ? n - begin : kStretch;
     const double zero = sum_terms(
-        length, [=](int64_t j) { return load(stretch + j) * Doubles{}; },
-        [=](int64_t j) { return static_cast<double>(stretch[j]) * 0.0; });
+        length, [=](int64_t j) { return load(stretch + j) * scale * Doubles{}; },
+        [=](int64_t j) { return static_cast<double>(stretch[j]) * scale * 0.0; });
     if (zero == 0.0) continue;
     for (int64_t j = 0; j < length; ++j)
-      if (!(stretch[j] * T{0} == T{0})) return begin + j;
+      if (!(static_cast<double>(stretch[j]) * scale * 0.0 == 0.0)) return begin + j;
   }
   return -1;
 }

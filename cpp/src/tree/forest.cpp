@@ -57,7 +57,8 @@ void require(bool is_fine, const char* what) {
 }
 
 double set_in_node(std::uint64_t categories, bool missing_left) {
-  return std::bit_cast<double>(missing_left ? categories | kMissingIsIn : categories);
+  const std::uint64_t known = categories & ~kMissingIsIn;
+  return std::bit_cast<double>(missing_left ? known | kMissingIsIn : known);
 }
 
 }  // namespace

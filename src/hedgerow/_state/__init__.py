@@ -7,17 +7,19 @@ an equal one from them. Both hold what they see against the declarations, so tha
 be loaded and what is loaded can be used. A state names classes, it never brings code.
 """
 
-from hedgerow._state.declare import is_stateful, record, stateful
+from hedgerow._state.declare import checked_model, is_stateful, record, stateful
 from hedgerow._state.errors import MissingPackageError, StateError
-from hedgerow._state.values import Arrays, Json, dump_state, load_state
+from hedgerow._state.values import Arrays, Json, dump_state, is_unicode, load_state
 
 __all__ = [
     "Arrays",
     "Json",
     "MissingPackageError",
     "StateError",
+    "checked_model",
     "dump_state",
     "is_stateful",
+    "is_unicode",
     "load_state",
     "record",
     "stateful",

@@ -25,6 +25,7 @@ from hedgerow._state.rules import (
 from hedgerow.errors import ParameterError
 
 __all__ = [
+    "checked_fields",
     "checked_model",
     "checked_record",
     "fields_of",
@@ -73,6 +74,8 @@ def stateful(
 
     A fitted model has every attribute declared here that is not optional; of a class of which
     nothing is fitted, none is there. ``n_features_in_`` and ``feature_names_in_`` go without saying.
+    A class with a method ``_state_problem`` is asked, once all rules are met, whether its attributes
+    belong together: it returns None, or what is wrong.
     """
 
     def declare(cls: C) -> C:
@@ -126,7 +129,7 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def checked_model(model: Any, path: str) -> Any:
+def checked_model(model: Any, path: object) -> Any:
     """Return the model if its parameters and fitted attributes are what its class declares."""
     declared = _models[type(model).__name__]
     try:
@@ -136,16 +139,38 @@ def checked_model(model: Any, path: str) -> Any:
     fitted = fitted_of(model)
     if fitted:
         _check_parts(fitted, declared.parts, path)
+        _check_together(model, path)
     return model
 
 
-def checked_record(value: Any, path: str) -> Any:
+def checked_fields(cls: type, fields: Mapping[str, Any], path: object) -> Mapping[str, Any]:
+    """Return the fields of a record to be if each is what its class declares; some may be missing."""
+    rules = _records[cls.__name__].parts
+    known = {field.name for field in dataclasses.fields(cls)}
+    unknown = next((name for name in fields if name not in known), None)
+    if unknown is not None:
+        raise StateError(f"{path} is a {cls.__name__}, which has no field {unknown[:80]!r}")
+    _check_parts(fields, {name: rules[name] for name in rules if name in fields}, path)
+    return fields
+
+
+def checked_record(value: Any, path: object) -> Any:
     """Return the record if its fields are what its class declares."""
     _check_parts(fields_of(value), _records[type(value).__name__].parts, path)
+    _check_together(value, path)
     return value
 
 
-def _check_parts(parts: Mapping[str, Any], rules: Mapping[str, AttributeRule], path: str) -> None:
+def _check_together(value: Any, path: object) -> None:
+    """Ask the object whether its parts, each fine by itself, also belong together."""
+    problem = value._state_problem() if hasattr(value, "_state_problem") else None
+    if problem is not None:
+        raise StateError(f"the parts of {path} do not belong together: {problem}")
+
+
+def _check_parts(
+    parts: Mapping[str, Any], rules: Mapping[str, AttributeRule], path: object
+) -> None:
     sizes = Sizes()
     for name, rule in rules.items():
         if name not in parts:

@@ -2,8 +2,10 @@
 
 A name stands for the same size wherever it appears in the declaration of one class: of
 ``coef_=numbers("planes", "features")`` and ``intercept_=numbers("planes")`` the first dimensions
-must agree. Inside :func:`several` a name that ends in ``[]`` is one size for each item. What has
-no dimensions is ruled as a parameter is, by the rules of :mod:`hedgerow._parameters`.
+must agree. The dimension ``one`` has one value. Inside :func:`several` a name that ends in ``[]``
+is one size for each item. What has no dimensions is ruled as a parameter is, by the rules of
+:mod:`hedgerow._parameters`. What no shape tells, such as an index into another array, a class checks
+in its method ``_state_problem``.
 """
 
 from __future__ import annotations
@@ -38,11 +40,15 @@ __all__ = [
 ]
 
 
+ONE = "one"
+"""The dimension that has one value in every model."""
+
+
 class Sizes:
     """What the named dimensions of one model have turned out to be."""
 
     def __init__(self, known: dict[str, int] | None = None, item: str = "") -> None:
-        self._known = {} if known is None else known
+        self._known = {ONE: 1} if known is None else known
         self._item = item
 
     def agree(self, name: str, found: int) -> bool:
@@ -87,12 +93,18 @@ def optional(rule: AttributeRule) -> Shaped:
 # ------------------------------------------------------------------------------------- arrays
 
 
-def numbers(*shape: str, low: float = -np.inf, open_low: bool = False) -> Shaped:
-    """Allow float64 arrays of finite values that are at least, or above, ``low``."""
+def numbers(
+    *shape: str, low: float = -np.inf, open_low: bool = False, or_sparse: bool = False
+) -> Shaped:
+    """Allow float64 arrays of finite values that are at least, or above, ``low``; also CSR if told so."""
     bound = "" if low == -np.inf else f" {'above' if open_low else 'of at least'} {low:g}"
 
     def expected(value: Any, sizes: Sizes) -> str | None:
-        fine = _is_array(value, (np.float64,), shape, sizes)
+        if or_sparse and sp.issparse(value) and value.format == "csr":
+            fine = value.dtype == np.float64 and _fits(value.shape, shape, sizes)
+            value = value.data
+        else:
+            fine = _is_array(value, (np.float64,), shape, sizes)
         fine = fine and _lies_between(value, low, np.inf, open_low=open_low)
         return None if fine else f"finite float64 numbers{bound} of shape {_said(shape, sizes)}"
 
@@ -113,17 +125,18 @@ def whole_numbers(*shape: str, low: int = 0, below: str | None = None) -> Shaped
     return Shaped(expected)
 
 
-def rows(*shape: str) -> Shaped:
-    """Allow finite float32 or float64 rows, as an array or as a CSR matrix."""
+def rows(*shape: str, only: type | None = None) -> Shaped:
+    """Allow finite float32 or float64 rows, or only one of them, as an array or as a CSR matrix."""
+    kinds = (np.float32, np.float64) if only is None else (only,)
+    named = " or ".join(kind.__name__ for kind in kinds)
 
     def expected(value: Any, sizes: Sizes) -> str | None:
-        kinds = (np.float32, np.float64)
         if sp.issparse(value) and value.format == "csr":
             fine = value.dtype in kinds and _fits(value.shape, shape, sizes)
-            fine = fine and _is_finite(value.data)
+            fine = fine and _is_finite(value.data) and bool(value.has_canonical_format)
         else:
             fine = _is_array(value, kinds, shape, sizes) and _is_finite(value)
-        return None if fine else f"finite float32 or float64 rows of shape {_said(shape, sizes)}"
+        return None if fine else f"finite {named} rows of shape {_said(shape, sizes)}"
 
     return Shaped(expected)
 

@@ -18,15 +18,18 @@ Every array belongs to one form, and every array of a state to some form.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow._sparse import compressed_problem
 from hedgerow._state import foreign
 from hedgerow._state.declare import (
+    checked_fields,
     checked_model,
     checked_record,
     fields_of,
@@ -38,7 +41,7 @@ from hedgerow._state.declare import (
 )
 from hedgerow._state.errors import StateError
 
-__all__ = ["Arrays", "Json", "dump_state", "load_state"]
+__all__ = ["Arrays", "Json", "dump_state", "is_unicode", "load_state"]
 
 Json: TypeAlias = Any
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -48,7 +51,8 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _CSR_PARTS = ("data", "indices", "indptr")
 _TEXT_KINDS = {"object": object, "str": str}
 _MUCH_TEXT = 2**24
-_MUCH_PADDING = 64
+_MUCH_PADDING = 8
+_LONGEST_NAME = 80
 
 
 def dump_state(value: Any, path: str = "model") -> tuple[Json, Arrays]:
@@ -61,10 +65,10 @@ def load_state(state: Json, arrays: Mapping[str, NDArray[Any]], path: str = "mod
     """Return the value that :func:`dump_state` described, or raise StateError."""
     left = dict(arrays)
     try:
-        value = _load(state, path, left)
+        value = _load(state, Place(path), left)
     except StateError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         msg = f"the state describes no object: {type(error).__name__}: {error}"
         raise StateError(msg) from error
     if left:
@@ -152,9 +156,31 @@ def _dump_csr(matrix: Any, path: str, arrays: Arrays) -> Json:
 # ---------------------------------------------------------------------------------------- load
 
 
-def _load(state: Json, path: str, arrays: Arrays) -> Any:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a state a value lies; written out only if an error names it.
+
+    A text for every value would be as long as all the names above it: quadratic in the file.
+    """
+
+    name: object
+    above: Place | None = None
+
+    def __truediv__(self, name: object) -> Place:
+        return Place(name, self)
+
+    def __str__(self) -> str:
+        names: list[str] = []
+        place: Place | None = self
+        while place is not None:
+            names.append(str(place.name)[:_LONGEST_NAME])
+            place = place.above
+        return ".".join(reversed(names))
+
+
+def _load(state: Json, path: Place, arrays: Arrays) -> Any:
     if isinstance(state, list):
-        return [_load(item, f"{path}.{i}", arrays) for i, item in enumerate(state)]
+        return [_load(item, path / i, arrays) for i, item in enumerate(state)]
     if not isinstance(state, dict):
         return _checked_scalar(state, path)
     kind = state["is"]
@@ -164,20 +190,31 @@ def _load(state: Json, path: str, arrays: Arrays) -> Any:
     return _LOADERS[kind](state, path, arrays)
 
 
-def _checked_scalar(value: Any, path: str) -> Any:
+def _checked_scalar(value: Any, path: Place) -> Any:
     if isinstance(value, int) and value not in _WHOLE:
         raise StateError(f"{path} is an integer of more than 64 bits")
+    if isinstance(value, str) and not is_unicode(value):
+        raise StateError(f"{path} is text with half a character in it")
     return value
 
 
-def _load_array(state: Json, path: str, arrays: Arrays) -> NDArray[Any]:
+def is_unicode(text: str) -> bool:
+    """Say whether a text can be written down: JSON may hold halves of characters (surrogates)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _load_array(state: Json, path: Place, arrays: Arrays) -> NDArray[Any]:
     array = arrays.pop(state["name"])
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
         raise StateError(f"{path} has truth values that are neither true nor false")
     return array
 
 
-def _load_strings(state: Json, path: str, arrays: Arrays) -> NDArray[Any]:
+def _load_strings(state: Json, path: Place, arrays: Arrays) -> NDArray[Any]:
     data, ends = arrays.pop(f"{state['name']}.bytes"), arrays.pop(f"{state['name']}.ends")
     shape = _shape(state["shape"], path)
     fits = data.dtype == np.uint8 and ends.dtype == np.int64 and data.ndim == ends.ndim == 1
@@ -191,7 +228,7 @@ def _load_strings(state: Json, path: str, arrays: Arrays) -> NDArray[Any]:
     return np.array(texts, dtype=_TEXT_KINDS[state["dtype"]]).reshape(shape)
 
 
-def _refuse_padding(texts: list[str], n_bytes: int, dtype: str, path: str) -> None:
+def _refuse_padding(texts: list[str], n_bytes: int, dtype: str, path: object) -> None:
     """Refuse text of a fixed width that is mostly padding: a file must not blow up in memory."""
     padded = 4 * len(texts) * max(map(len, texts), default=0)
     if (
@@ -205,23 +242,24 @@ def _refuse_padding(texts: list[str], n_bytes: int, dtype: str, path: str) -> No
         raise StateError(msg)
 
 
-def _load_csr(state: Json, path: str, arrays: Arrays) -> Any:
+def _load_csr(state: Json, path: Place, arrays: Arrays) -> Any:
     data, indices, indptr = (arrays.pop(f"{state['name']}.{part}") for part in _CSR_PARTS)
     shape = _shape(state["shape"], path)
-    if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(shape) != 2:
+    if len(shape) != 2 or data.ndim != 1:
         raise StateError(f"{path} is no sparse matrix")
-    matrix = sp.csr_array((data, indices, indptr), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
+    problem = compressed_problem(len(data), indices, indptr, shape)
+    if problem is not None:
+        raise StateError(f"{path} is no sparse matrix: it {problem}")
+    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
-def _shape(shape: Json, path: str) -> tuple[int, ...]:
+def _shape(shape: Json, path: Place) -> tuple[int, ...]:
     if not isinstance(shape, list) or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
         raise StateError(f"{path} has the shape {shape!r}, which is none")
     return tuple(shape)
 
 
-def _load_map(state: Json, path: str, arrays: Arrays) -> dict[Any, Any]:
+def _load_map(state: Json, path: Place, arrays: Arrays) -> dict[Any, Any]:
     pairs = _load(state["items"], path, arrays)
     found = {key: value for key, value in pairs}  # noqa: C416 - each must be a pair
     if len(found) != len(pairs):
@@ -229,30 +267,37 @@ def _load_map(state: Json, path: str, arrays: Arrays) -> dict[Any, Any]:
     return found
 
 
-def _load_record(state: Json, path: str, arrays: Arrays) -> Any:
+def _load_record(state: Json, path: Place, arrays: Arrays) -> Any:
     cls = record_class(state["class"])
-    return checked_record(cls(**_load_named(state["fields"], path, arrays)), path)
+    fields = checked_fields(cls, _load_named(state["fields"], path, arrays), path)
+    return checked_record(cls(**fields), path)
 
 
-def _load_model(state: Json, path: str, arrays: Arrays) -> Any:
-    model = model_class(state["class"])(**_load_named(state["parameters"], path, arrays))
+def _load_model(state: Json, path: Place, arrays: Arrays) -> Any:
+    cls = model_class(state["class"])
+    _refuse_unknown(state["parameters"], cls._get_param_names(), state["class"], "parameter")
+    model = cls(**_load_named(state["parameters"], path, arrays))
     fitted = _load_named(state["fitted"], path, arrays)
     vars(model).update(fitted)
-    if set(fitted_of(model)) != set(fitted):
-        unknown = next(iter(set(fitted) - set(fitted_of(model))))
-        raise StateError(f"{state['class']} has no fitted attribute {unknown!r}")
+    _refuse_unknown(fitted, fitted_of(model), state["class"], "fitted attribute")
     return checked_model(model, path)
 
 
-def _load_named(values: Json, path: str, arrays: Arrays) -> dict[str, Any]:
-    return {name: _load(value, f"{path}.{name}", arrays) for name, value in values.items()}
+def _refuse_unknown(given: Json, known: Collection[str], cls: str, what: str) -> None:
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise StateError(f"{cls} has no {what} {unknown[:_LONGEST_NAME]!r}")
 
 
-def _load_foreign(state: Json, path: str, arrays: Arrays) -> Any:
-    return foreign.unpack(arrays.pop(state["name"]), state["class"], path)
+def _load_named(values: Json, path: Place, arrays: Arrays) -> dict[str, Any]:
+    return {name: _load(value, path / name, arrays) for name, value in values.items()}
 
 
-_LOADERS: dict[str, Callable[[Json, str, Arrays], Any]] = {
+def _load_foreign(state: Json, path: Place, arrays: Arrays) -> Any:
+    return foreign.unpack(arrays.pop(state["name"]), state["class"], str(path))
+
+
+_LOADERS: dict[str, Callable[[Json, Place, Arrays], Any]] = {
     "array": _load_array,
     "strings": _load_strings,
     "csr": _load_csr,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport
 from hedgerow.auto.profile import Profile
+from hedgerow.auto.rivals import Rival, Rivals
 from hedgerow.certificates import Certificate
 
 __all__ = ["Evidence", "Hint", "advise", "advise_on_table"]
@@ -30,10 +31,13 @@ class Hint:
         A fixed name, for programs.
     sentence : str
         What was seen and what to do, for people.
+    learner : str
+        A learner to try instead, as an expression of Python, or nothing.
     """
 
     name: str
     sentence: str
+    learner: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,21 @@ class Evidence:
     test: HeldOutReport
     certificate: Certificate
     unfinished: str = ""
+    interrupted: str = ""
+    rivals: Rivals | None = None
+
+    @property
+    def better(self) -> tuple[Rival, ...]:
+        """The learners that do better than the linear classifier, the best first."""
+        rivals = () if self.rivals is None else self.rivals.others
+        return tuple(rival for rival in rivals if rival.is_better)
 
 
 def advise(evidence: Evidence) -> tuple[Hint, ...]:
     """Return the hints that apply, the gravest first."""
     hints = [Hint(name, rule(evidence)) for name, rule in _RULES.items()]
+    learner = evidence.better[0].learner if evidence.better else ""
+    hints = [replace(h, learner=learner) if h.name == "too_simple" else h for h in hints]
     return tuple(hint for hint in hints if hint.sentence)
 
 
@@ -63,25 +77,28 @@ def advise_on_table(profile: Profile) -> tuple[Hint, ...]:
 def _not_certified(seen: Evidence) -> str:
     if seen.certificate.is_certified:
         return ""
-    more = "give it more time" if seen.certificate.status == "time_limit" else "raise max_iter"
+    remedies = {"time_limit": "give it more time", "interrupted": "let it come to its end"}
+    more = remedies.get(seen.certificate.status, "raise max_iter")
     return f"The fit did not reach its tolerance: {more}, or choose a smaller C."
 
 
 def _search_cut_short(seen: Evidence) -> str:
     if not seen.unfinished:
         return ""
+    more = "let it come to its end" if seen.interrupted else "give it more time"
     return (
-        f"The search ended {seen.unfinished}, so another C may be better: give it more time, or "
-        "fewer values of C."
+        f"The search ended {seen.unfinished}, so another C may be better: {more}, or give it fewer "
+        "values of C."
     )
 
 
 def _no_better_than_baseline(seen: Evidence) -> str:
     if seen.test.accuracy.low > seen.test.baseline:
         return ""
+    remedy = "" if seen.better else ", so add columns that could"
     return (
         f"The model is not shown to be better than always answering {seen.test.baseline_label!r}: "
-        "the columns say little about the target in a linear way, so add columns that could."
+        f"the columns say little about the target in a linear way{remedy}."
     )
 
 
@@ -120,11 +137,33 @@ def _overfit(seen: Evidence) -> str:
 
 
 def _too_simple(seen: Evidence) -> str:
+    """Say what the rivals have shown; without them, what the training rows make likely."""
+    if seen.better:
+        return _better_words(seen.better, seen.rivals)
     if seen.train_accuracy >= _UNDERFIT or _overfit(seen):
         return ""
+    found = f"Even of the training rows only {_percent(seen.train_accuracy)} are right"
+    if seen.rivals is None:
+        return (
+            f"{found}: a linear classifier may be too simple here, so compare it in Python with "
+            "TableClassifier(RandomForestClassifier()) and TableClassifier(SVC())."
+        )
+    first, second = seen.rivals.others
     return (
-        f"Even of the training rows only {_percent(seen.train_accuracy)} are right: a plane may be "
-        "too simple here, so add columns such as squares or products of those you have."
+        f"{found}, and on {seen.rivals.n_rows:,} of them neither {first.name} "
+        f"({_percent(first.accuracy)}) nor {second.name} ({_percent(second.accuracy)}) is clearly "
+        f"better than a linear classifier ({_percent(seen.rivals.accuracy)}): add columns that say "
+        "more about the target."
+    )
+
+
+def _better_words(better: tuple[Rival, ...], rivals: Rivals | None) -> str:
+    assert rivals is not None
+    each = " and ".join(f"{rival.name} {_percent(rival.accuracy)}" for rival in better)
+    return (
+        f"A linear classifier is too simple here: it gets {_percent(rivals.accuracy)} of "
+        f"{rivals.n_rows:,} training rows right when it has not seen them, {each}, so try "
+        f"TableClassifier({better[0].learner}) in Python."
     )
 
 
@@ -156,9 +195,9 @@ def _c_at_edge(seen: Evidence) -> str:
     if best is None or not others or best.accuracy - others[0].accuracy <= best.standard_error:
         return ""
     if best is seen.scores[0]:
-        return f"The best C is the smallest one tried: try some down to {best.C / 64:g} with --Cs."
+        return f"The best C is the smallest one tried: try some down to {best.C / 64:g} (--Cs)."
     if best is seen.scores[-1]:
-        return f"The best C is the largest one tried: try some up to {best.C * 64:g} with --Cs."
+        return f"The best C is the largest one tried: try some up to {best.C * 64:g} (--Cs)."
     return ""
 
 

@@ -117,6 +117,8 @@ def cross_validate(
                 key = None if monitor.store is None else fingerprint("search", trial, Cs)
                 for accuracy in side_by_side(trial, Cs, n_threads, key=key):
                     row.append(accuracy)
+                    if monitor.reason is not None:
+                        continue
                     done = fold * len(Cs) + len(row), n_folds * len(Cs)
                     monitor.report(*done)
                     if progress is not None:

@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow._rows import RESHAPE, is_missing, refuse_empty
+from hedgerow._rows import RESHAPE, is_missing, refuse_empty, with_masked_as_missing
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, DataTypeError
 from hedgerow.io import Table
 
@@ -80,7 +81,9 @@ def as_columns(X: Any) -> Columns:
     if is_sparse(X):
         columns = _from_sparse(X)
     elif isinstance(X, Mapping):
-        named = {str(name): np.asarray(values) for name, values in X.items()}
+        named = {
+            str(name): np.asarray(with_masked_as_missing(values)) for name, values in X.items()
+        }
         columns = _from_values(list(named.values()), tuple(named))
     elif nw.dependencies.is_into_dataframe(X):
         columns = _from_frame(nw.from_native(X, eager_only=True))
@@ -100,7 +103,7 @@ def _from_sparse(X: Any) -> Columns:
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         msg = f"X is a sparse {X.ndim}-D array of {X.dtype}; give a matrix of real numbers"
         raise DataError(msg)
-    numbers = sp.csr_matrix(X, dtype=np.float64)
+    numbers = sp.csr_matrix(checked_sparse(X), dtype=np.float64)
     if np.isnan(numbers.data).any():
         raise DataError(
             "X is sparse and contains NaN; fill missing values first, or give a dense table"
@@ -109,7 +112,7 @@ def _from_sparse(X: Any) -> Columns:
 
 
 def _from_array(X: Any) -> Columns:
-    array = np.asarray(X)
+    array = np.asarray(with_masked_as_missing(X))
     if array.ndim != 2:
         msg = f"X has {array.ndim} dimension(s), shape {array.shape}, not 2; {RESHAPE}"
         raise DataError(msg)

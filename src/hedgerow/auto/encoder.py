@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, check_parameters, one_of, true_or_false
 from hedgerow._rows import some
 from hedgerow._state import stateful
@@ -37,7 +38,7 @@ RULES: dict[str, Rule] = {"scale": one_of("auto", "standard", "maxabs", None)}
     scaling_=one_of("standard", "maxabs", None),
     sparse_output_=true_or_false,
 )
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, Estimator):
     """Turn a table of numbers and text into a matrix that a linear machine can use.
 
     Missing numbers become the mean of their column. Text becomes one column of 0 and 1 for each

@@ -2,112 +2,88 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._parameters import check_seed, generator_of
-from hedgerow._rows import is_missing
 from hedgerow._targets import encode_labels
-from hedgerow._validation import check_labels, refuse_one_class
-from hedgerow.auto.advice import Evidence, Hint, advise
-from hedgerow.auto.choose import (
-    DEFAULT_CS,
-    CandidateScore,
-    Progress,
-    cross_validate,
-)
-from hedgerow.auto.columns import Columns, as_columns
-from hedgerow.auto.judge import HeldOutReport, judge
-from hedgerow.auto.profile import Profile, profile_of
-from hedgerow.auto.split import fold_numbers, held_out_mask
+from hedgerow.auto.advice import Evidence, advise
+from hedgerow.auto.choose import DEFAULT_CS, Progress, Search, cross_validate
+from hedgerow.auto.judge import judge
+from hedgerow.auto.profile import profile_of
+from hedgerow.auto.result import AutoResult
+from hedgerow.auto.rivals import compare_rivals, is_worthwhile
+from hedgerow.auto.sample import Sample, train_and_test, training_sample
+from hedgerow.auto.split import fold_numbers
 from hedgerow.auto.table_classifier import TableClassifier
-from hedgerow.certificates import Certificate
-from hedgerow.errors import DataError, ParameterError
-from hedgerow.io import Table
+from hedgerow.errors import ParameterError
 from hedgerow.linear import LinearSVC
-from hedgerow.monitor import monitored, raising_at_once
+from hedgerow.monitor import FirstInterrupt, Monitor, monitored, raising_at_once
 
-__all__ = ["AutoResult", "auto_fit"]
+__all__ = ["AutoInterrupt", "auto_fit"]
 
 _SEARCH = 0.8
 """The search's share of the time."""
 _FIT = 0.9
 """The last fit's share of what is left then; the rest is for the test."""
+_MOMENT = 1e-3
+"""Seconds that are left when all are used up."""
 
 
-@dataclass(frozen=True)
-class AutoResult:
-    """A tested model, and how it was found.
+class AutoInterrupt(KeyboardInterrupt):
+    """Ctrl-C during :func:`auto_fit`; it carries what was found so far.
 
     Attributes
     ----------
-    model : TableClassifier
-        Fitted on the training rows with the chosen C.
-    C : float
-        The chosen C.
-    scores : tuple of CandidateScore
-        Cross-validated accuracy of every C tried, or of those there was time for.
-    n_folds : int
-        Folds of the cross-validation they were judged on.
-    train_accuracy : float
-        Accuracy on the training rows.
-    test : HeldOutReport
-        Accuracy on the rows kept apart, with its interval, a baseline and recalls.
-    certificate : Certificate
-        Proof of the quality of the fit.
-    advice : tuple of Hint
-        What to try next.
-    profile : Profile
-        What the table is like.
-    n_train : int
-        Number of training rows.
-    unfinished : str
-        What a search that was cut short has left undone, or nothing.
+    step : str
+        The step that was interrupted: "search", "fit" or "test".
+
+    Examples
+    --------
+    A search that is interrupted can still end with a model::
+
+        try:
+            result = auto_fit(X, y)
+        except AutoInterrupt as stop:
+            result = stop.finish()
     """
 
-    model: TableClassifier
-    C: float
-    scores: tuple[CandidateScore, ...]
-    n_folds: int
-    train_accuracy: float
-    test: HeldOutReport
-    certificate: Certificate
-    advice: tuple[Hint, ...]
-    profile: Profile
-    n_train: int
-    unfinished: str
+    def __init__(self, run: _Run) -> None:
+        self.step = run.step
+        self._run = run
+        super().__init__(f"auto_fit was interrupted in its {run.step}; finish() keeps what it has")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything but the model as what JSON can hold."""
-        return {
-            "C": self.C,
-            "scores": [asdict(score) for score in self.scores],
-            "n_folds": self.n_folds,
-            "unfinished": self.unfinished,
-            "n_train": self.n_train,
-            "train_accuracy": self.train_accuracy,
-            "test": asdict(self.test),
-            "certificate": certificate_dict(self.certificate),
-            "advice": [asdict(hint) for hint in self.advice],
-            "profile": self.profile.as_dict(),
-        }
+    @property
+    def what_follows(self) -> str:
+        """What was interrupted, and what :meth:`finish` does, in words."""
+        run = self._run
+        if self.step == "search":
+            return (
+                f"Interrupted {run.found.unfinished}: a model is fitted with C = {run.best_C():g}"
+            )
+        if hasattr(run.model, "learner_"):
+            return "Interrupted: the model is tested as far as it came"
+        return f"Interrupted: the model with C = {run.best_C():g} is fitted"
 
+    def finish(self) -> AutoResult:
+        """Return the result with the best C so far.
 
-@dataclass(frozen=True)
-class _Sample:
-    """Rows and their labels."""
-
-    X: Columns
-    y: NDArray[Any]
-    target: str | int | None = None
-
-    def take(self, rows: NDArray[np.bool_]) -> _Sample:
-        places = np.flatnonzero(rows)
-        return _Sample(self.X.take(places), self.y[places], self.target)
+        A model that was being fitted is tested as far as it came; if the search was interrupted,
+        one is fitted with the best C. ``max_time`` still holds for all of it. Another Ctrl-C is
+        raised at once.
+        """
+        run = self._run
+        left = run.deadline - time.monotonic()
+        max_time = None if math.isinf(left) else max(left, _MOMENT)
+        with monitored("auto_fit", max_time) as monitor, raising_at_once():
+            run.finish(monitor)
+        return run.result(interrupted=self.step)
 
 
 def auto_fit(
@@ -135,7 +111,7 @@ def auto_fit(
     test_size : float, default=0.25
         The share of every class that is kept apart for the test.
     test : Table or pair (X, y), optional
-        Rows to test on; all of X is then used for training.
+        Rows to test on; all of X is then used for training. Every label must occur in training.
     Cs : sequence of float, optional
         Values of C to try; by default 2^-8, 2^-6, ..., 2^8.
     cv : int, default=5
@@ -156,7 +132,13 @@ def auto_fit(
     Returns
     -------
     AutoResult
-        The model with everything that was found out on the way.
+        The model with everything that was found out on the way; ``print`` shows it as a page.
+
+    Raises
+    ------
+    AutoInterrupt
+        Ctrl-C was pressed. It is a KeyboardInterrupt whose ``finish()`` returns the result with
+        the best C so far.
 
     Examples
     --------
@@ -167,51 +149,26 @@ def auto_fit(
     True
     """
     _check_numbers(test_size, cv)
-    with monitored("auto_fit", max_time) as monitor, raising_at_once():
-        seed = check_seed(random_state)
-        generator = generator_of(seed)
-        sample = _training_sample(X, y)
-        train, held_out = _train_and_test(sample, test, test_size, generator)
-        folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
-        model = TableClassifier(LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs))
-        Cs = DEFAULT_CS if Cs is None else Cs
-        with monitor.part("search", _SEARCH):
-            search = cross_validate(
-                model, train.X, train.y, Cs, folds, n_jobs=n_jobs, progress=progress
-            )
-        with monitor.part("fit", _FIT):
-            model.set_params(learner__C=search.best_C(Cs)).fit(train.X, train.y)
-        model.target_ = train.target
-        evidence = Evidence(
-            profile=profile_of(sample.X, sample.y),
-            scores=search.scores,
-            train_accuracy=float(np.mean(model.predict(train.X) == train.y)),
-            test=judge(model.predict(held_out.X), held_out.y, _commonest(train.y), seed=seed),
-            certificate=model.learner_.certificate_,
-            unfinished=search.unfinished,
-        )
-    return AutoResult(
-        **vars(evidence),
-        model=model,
-        C=model.learner_.C,
-        n_folds=search.n_folds,
-        n_train=len(train.y),
-        advice=advise(evidence),
-    )
-
-
-def _commonest(y: NDArray[Any]) -> Any:
-    labels, counts = np.unique(y, return_counts=True)
-    return labels[counts.argmax()].item()
-
-
-def certificate_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate's figures, the derived ones too."""
-    derived = ("gap", "relative_gap", "is_certified")
-    return asdict(certificate) | {name: getattr(certificate, name) for name in derived}
-
-
-# ------------------------------------------------------------------------------ rows and labels
+    run: _Run | None = None
+    try:
+        with monitored("auto_fit", max_time) as monitor:
+            with raising_at_once():
+                seed = check_seed(random_state)
+                generator = generator_of(seed)
+                sample = training_sample(X, y)
+                train, held_out = train_and_test(sample, test, test_size, generator)
+                folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
+                learner = LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs)
+                grid = tuple(DEFAULT_CS if Cs is None else Cs)
+                run = _Run(sample, train, held_out, folds, learner, grid, monitor.deadline)
+            run.go_on(monitor, progress)
+    except KeyboardInterrupt as pressed:
+        if run is None or run.was_left:
+            raise
+        raise AutoInterrupt(run) from pressed
+    if run.evidence is None:  # Ctrl-C went to a handler of the user's own, which did not raise
+        return AutoInterrupt(run).finish()
+    return run.result(interrupted="")
 
 
 def _check_numbers(test_size: float, cv: int) -> None:
@@ -222,44 +179,108 @@ def _check_numbers(test_size: float, cv: int) -> None:
         raise ParameterError(f"cv={cv!r} is too few folds; give at least 2")
 
 
-def _sample(X: Any, y: Any) -> _Sample:
-    """Return rows and labels as the search needs them."""
-    target = None
-    if isinstance(X, Table):
-        y, target = X.y if y is None else y, X.target
-    if y is None:
-        raise DataError("there are no labels; give y, or read the table with a target")
-    columns, labels = as_columns(X), np.asarray(y)
-    if labels.shape != (columns.shape[0],):
-        msg = f"X has {columns.shape[0]} rows but y has shape {labels.shape}; give one label a row"
-        raise DataError(msg)
-    for row, label in enumerate(labels.tolist()):
-        if is_missing(label):
-            raise DataError(f"y has no label at row {row}; remove the row or give it a label")
-    return _Sample(columns, labels, target)
+@dataclass
+class _Run:
+    """The three steps of auto_fit, and what they have found so far.
 
+    Attributes
+    ----------
+    sample, train, held_out : Sample
+        All rows; those to learn from; those to test on.
+    folds : ndarray of int
+        The fold of every training row.
+    learner : LinearSVC
+        Not fitted, without its C.
+    Cs : tuple of float
+        The values to try.
+    deadline : float
+        When the time is over, by the monotonic clock.
+    step : str
+        The one that was begun last.
+    was_left : bool
+        Whether a second Ctrl-C ended it.
+    """
 
-def _training_sample(X: Any, y: Any) -> _Sample:
-    """Return rows and labels that can be learnt from, by the rules of every classifier."""
-    sample = _sample(X, y)
-    classes, codes = check_labels(sample.y, len(sample.y))
-    refuse_one_class(classes, codes, np.ones(len(codes)))
-    return replace(sample, y=classes[codes])
+    sample: Sample
+    train: Sample
+    held_out: Sample
+    folds: NDArray[np.int64]
+    learner: LinearSVC
+    Cs: tuple[float, ...]
+    deadline: float
+    step: str = "search"
+    was_left: bool = False
+    found: Search = field(default_factory=lambda: Search((), 0, "before its first fold"))
+    evidence: Evidence | None = None
 
+    def __post_init__(self) -> None:
+        self.model = TableClassifier(self.learner)
 
-def _train_and_test(
-    sample: _Sample, test: Any, test_size: float, generator: np.random.Generator
-) -> tuple[_Sample, _Sample]:
-    """Return training rows and test rows, which are the ones given or some kept apart."""
-    if test is None:
-        _, codes = encode_labels(sample.y)
-        held_out = held_out_mask(codes, test_size, generator)
-        return sample.take(~held_out), sample.take(held_out)
-    held = _sample(test, None) if isinstance(test, Table) else _sample(*test)
-    if (held.y.dtype.kind in "OU") != (sample.y.dtype.kind in "OU"):
-        msg = (
-            f"the test labels, such as {held.y[0]!r}, and the training labels, such as "
-            f"{sample.y[0]!r}, are of different kinds; write them alike"
+    def go_on(self, monitor: Monitor, progress: Progress | None) -> None:
+        """Make all steps; the first Ctrl-C ends a search or a fit with what it has."""
+        try:
+            self._search(monitor, progress)
+            if monitor.reason != "interrupted":
+                self._fit(monitor)
+            if monitor.reason != "interrupted":
+                with raising_at_once():
+                    self._test(monitor, with_rivals=True)
+        except KeyboardInterrupt as pressed:
+            self.was_left = not isinstance(pressed, FirstInterrupt)
+            raise
+
+    def finish(self, monitor: Monitor) -> None:
+        """Make the steps that are missing after an interrupt."""
+        if not hasattr(self.model, "learner_"):
+            self._fit(monitor)
+        self._test(monitor, with_rivals=False)
+
+    def result(self, *, interrupted: str) -> AutoResult:
+        """Return what was found."""
+        assert self.evidence is not None
+        evidence = replace(self.evidence, interrupted=interrupted)
+        return AutoResult(
+            **vars(evidence),
+            model=self.model,
+            C=self.model.learner_.C,
+            n_folds=self.found.n_folds,
+            n_train=len(self.train.y),
+            advice=advise(evidence),
         )
-        raise DataError(msg)
-    return sample, held
+
+    def best_C(self) -> float:  # noqa: N802 - C is the field's own name
+        """Return the best C so far, or the one nearest to 1 if none has been compared."""
+        return self.found.best_C(self.Cs)
+
+    def _search(self, monitor: Monitor, progress: Progress | None) -> None:
+        X, y, n_jobs = self.train.X, self.train.y, self.learner.n_jobs
+        with monitor.part("search", _SEARCH):
+            self.found = cross_validate(
+                self.model, X, y, self.Cs, self.folds, n_jobs=n_jobs, progress=progress
+            )
+
+    def _fit(self, monitor: Monitor) -> None:
+        self.step = "fit"
+        self.model.set_params(learner__C=self.best_C())
+        with monitor.part("fit", _FIT):
+            self.model.fit(self.train.X, self.train.y)
+        self.model.target_ = self.train.target
+
+    def _test(self, monitor: Monitor, *, with_rivals: bool) -> None:
+        self.step = "test"
+        model, train, held_out = self.model, self.train, self.held_out
+        labels, counts = np.unique(train.y, return_counts=True)
+        commonest = labels.tolist()[counts.argmax()]
+        seed = self.learner.random_state
+        self.evidence = Evidence(
+            profile=profile_of(self.sample.X, self.sample.y),
+            scores=self.found.scores,
+            train_accuracy=float(np.mean(model.predict(train.X) == train.y)),
+            test=judge(model.predict(held_out.X), held_out.y, commonest, seed=seed),
+            certificate=model.learner_.certificate_,
+            unfinished=self.found.unfinished,
+        )
+        if with_rivals and is_worthwhile(self.found):
+            with monitor.part("rivals"):
+                rivals = compare_rivals(self.model, train)
+            self.evidence = replace(self.evidence, rivals=rivals)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._rows import some
+from hedgerow.errors import DataError
 from hedgerow.resampling import Interval, accuracy_interval
 
-__all__ = ["HeldOutReport", "Recall", "judge"]
+__all__ = ["HeldOutReport", "Recall", "is_known", "judge", "refuse_unknown_labels"]
 
 
 @dataclass(frozen=True)
@@ -67,3 +69,28 @@ def judge(predicted: NDArray[Any], y: NDArray[Any], commonest: Any, *, seed: int
         baseline=float(np.mean(y == commonest)),
         recalls=tuple(map(Recall, labels.tolist(), found, totals)),
     )
+
+
+def is_known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say of each label whether it is one of the classes; the text '1' is not the number 1."""
+    known = set(classes.tolist())
+    return np.fromiter((label in known for label in y.tolist()), np.bool_, len(y))
+
+
+def refuse_unknown_labels(
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    here: str,
+    there: str,
+    remedy: str = "label both alike, or remove those rows",
+) -> None:
+    """Refuse labels ``here`` that are not among the classes of the training rows ``there``."""
+    known = is_known(y, classes)
+    if known.all():
+        return
+    labels = [*np.unique(y[~known]).tolist(), *np.unique(y[known]).tolist()]
+    msg = (
+        f"{np.count_nonzero(~known):,} of the {len(y):,} labels of {here} never occur in {there}: "
+        f"the labels of {here} are {some(labels)}, those of {there} {some(classes.tolist())}; {remedy}"
+    )
+    raise DataError(msg)

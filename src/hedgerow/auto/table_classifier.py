@@ -7,18 +7,28 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import any_of, none, text, whole_number
+from hedgerow._row_sketch import RowSketch, kept_rows
 from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels
+from hedgerow._state.rules import instance_of, labels, optional
 from hedgerow._validation import check_fitted
 from hedgerow._wrapped import classifier_or_none
 from hedgerow.auto.encoder import RULES, TableEncoder
+from hedgerow.auto.sample import series_name
 from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_at_once
 
 __all__ = ["TableClassifier"]
+
+
+def _has_scores(model: TableClassifier) -> bool:
+    """Say whether the learner, fitted or not, has a decision function."""
+    learner = getattr(model, "learner_", model.learner)
+    return learner is None or hasattr(learner, "decision_function")
 
 
 @stateful(
@@ -35,8 +45,9 @@ __all__ = ["TableClassifier"]
     ),
     classes_=labels("classes"),
     target_=any_of(none, text, whole_number(0)),
+    row_sketch_=optional(instance_of(RowSketch)),
 )
-class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     """Encode a table and classify its rows.
 
     Parameters
@@ -62,6 +73,8 @@ class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         without a header.
     status_ : str
         The learner's, if it has one.
+    row_sketch_ : RowSketch
+        Digests of some training rows, by which ``hedgerow evaluate`` knows them again.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -109,7 +122,8 @@ class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             learner.fit(encoded, labels)
         self.encoder_, self.learner_ = encoder, learner
         self.classes_ = self.learner_.classes_
-        self.target_ = X.target if isinstance(X, Table) else _series_name(y)
+        self.target_ = X.target if isinstance(X, Table) else series_name(y)
+        self.row_sketch_ = RowSketch.of(encoded[kept_rows(encoded.shape[0])], encoded.shape[0])
         self._remember_columns()
         return self
 
@@ -124,6 +138,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         matrix = self._encoded(X)
         return np.asarray(self.learner_.predict(matrix))
 
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
         matrix = self._encoded(X)
@@ -137,6 +152,11 @@ class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _encoded(self, X: Any) -> Any:
         check_fitted(self)
         return self.encoder_.transform(X)
+
+    def _state_problem(self) -> str | None:
+        """Say if the learner is one of other classes."""
+        fine = np.array_equal(self.classes_, self.learner_.classes_)
+        return None if fine else "classes_ are not those of the learner"
 
     def _remember_columns(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -153,9 +173,3 @@ class TableClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _series_name(y: Any) -> str | None:
-    """Return the name of a dataframe's column of labels, if y is one and has one."""
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name else None

@@ -120,9 +120,15 @@ def auto(
     if as_json:
         _write_json(name, data, result, save_path)
     else:
-        from hedgerow.cli.auto_report import show
+        from hedgerow._page.page import Page
+        from hedgerow.auto.page import Origin, show_result
+        from hedgerow.cli.sections import show_saved
 
-        show(name, data, result, save_path, test)
+        page = Page()
+        show_result(page, result, Origin(name, data.notes, table or "", test or ""))
+        show_saved(page, save_path)
+    if result.interrupted:
+        raise KeyboardInterrupt
 
 
 def _read(table: str | None, target: str | None, example: str | None, file_format: str) -> Table:
@@ -143,18 +149,23 @@ def _read_test(path: str, data: Table, target: str | None, file_format: str) -> 
 
 
 def _search(data: Table, checkpoint: str | None, **settings: Any) -> AutoResult:
-    """Run the search, with a bar if somebody watches."""
+    """Run the search, with a bar if somebody watches; after Ctrl-C finish with what there is."""
     import warnings
 
-    from hedgerow.auto import auto_fit
-    from hedgerow.cli.console import long_work
+    from hedgerow.auto import AutoInterrupt, auto_fit
+    from hedgerow.cli.console import long_work, note
     from hedgerow.errors import NotCertifiedWarning
 
-    bar = long_work("Choosing C", counted=("auto_fit", "search"), checkpoint=checkpoint)
-    with bar, warnings.catch_warnings():
+    with warnings.catch_warnings():
         # The report shows the certificate, or that there is none.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        return auto_fit(data, **settings)
+        try:
+            with long_work("Choosing C", counted=("auto_fit", "search"), checkpoint=checkpoint):
+                return auto_fit(data, **settings)
+        except AutoInterrupt as stop:
+            note(f"{stop.what_follows}; Ctrl-C again leaves at once.")
+            with long_work("Fitting"):
+                return stop.finish()
 
 
 def _write_json(name: str, data: Table, result: AutoResult, save_path: Path | None) -> None:

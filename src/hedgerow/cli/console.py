@@ -5,61 +5,24 @@ from __future__ import annotations
 import json
 import math
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.text import Text
+
+from hedgerow._page.page import console_on
 
 if TYPE_CHECKING:
     from hedgerow.monitor import Event
 
-__all__ = ["Page", "long_work", "note", "write_json"]
-
-_WIDEST = 100
-_LABEL_WIDTH = 9
-
-
-class Page:
-    """A report on standard output: a narrow column of labels, and what belongs to them."""
-
-    def __init__(self) -> None:
-        self._console = _console(sys.stdout)
-        self._is_first = True
-        self.body_width = min(self._console.width, _WIDEST) - _LABEL_WIDTH
-        self.is_ascii = self._console.options.ascii_only
-
-    def section(self, label: str, *parts: str | Text) -> None:
-        """Print a label and its parts: sentences, which are wrapped, and lines of text as is."""
-        if not self._is_first:
-            self._console.print()
-        self._is_first = False
-        margin = Text(label.ljust(_LABEL_WIDTH), style="bold cyan")
-        for line in self._lines(parts):
-            self._console.print(Text.assemble(margin, line), soft_wrap=True)
-            margin = Text(" " * _LABEL_WIDTH)
-
-    def _lines(self, parts: Iterable[str | Text]) -> Iterator[Text]:
-        for part in parts:
-            if isinstance(part, Text):
-                yield part
-            else:
-                yield from map(Text, _wrapped(part, self.body_width))
-
-
-def _wrapped(sentence: str, width: int) -> list[str]:
-    """Return a sentence as lines that part neither a number from its percent sign nor a path."""
-    glued = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.wrap(glued, width, break_on_hyphens=False, break_long_words=False)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+__all__ = ["long_work", "note", "write_json"]
 
 
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
-    _console(sys.stderr).print(Text(sentence, style="dim"), soft_wrap=True)
+    console_on(sys.stderr).print(Text(sentence, style="dim"), soft_wrap=True)
 
 
 def write_json(value: dict[str, Any]) -> None:
@@ -103,7 +66,7 @@ def _bar(title: str, counted: tuple[str, ...]) -> Iterator[Callable[[Event], Non
 
     words = ("{task.description}", BarColumn(), "{task.fields[step]}")
     columns = (*words, MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
+    with Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
         task = bar.add_task(title, total=None, step="")
 
         def move(event: Event) -> None:
@@ -111,6 +74,8 @@ def _bar(title: str, counted: tuple[str, ...]) -> Iterator[Callable[[Event], Non
                 bar.update(task, completed=event.done, total=event.total)
             elif not counted:
                 bar.update(task, completed=event.done, step=_step_words(event))
+            elif event.path[: len(counted)] != counted:
+                bar.update(task, step=_step_words(event))
 
         yield move
 
@@ -119,10 +84,6 @@ def _step_words(event: Event) -> str:
     """Say how far a fit has come, whose last step nobody knows."""
     gap = event.figures.get("relative_gap")
     return "" if gap is None else f"gap {max(gap, 0.0):.0e}"
-
-
-def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
 
 
 def _jsonable(value: Any) -> Any:

@@ -84,7 +84,7 @@ def _describe_model(path: str, top: int, as_json: bool) -> None:
     if as_json:
         from dataclasses import asdict
 
-        from hedgerow.auto.fit import certificate_dict
+        from hedgerow.auto.result import certificate_dict
         from hedgerow.cli.console import write_json
 
         proof = summary.certificate

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from hedgerow.cli.console import Page
-from hedgerow.cli.drawing import Marks, aligned, bar, marks_for
-from hedgerow.cli.sections import table_words
-from hedgerow.cli.words import count, short, size_words
+from hedgerow._page.drawing import Marks, aligned, bar, marks_for
+from hedgerow._page.page import Page
+from hedgerow._page.words import count, short, size_words
+from hedgerow.auto.page import table_words
 
 if TYPE_CHECKING:
     from hedgerow.auto import Hint, Profile
@@ -175,7 +175,7 @@ def show_table(
 ) -> None:
     """Print what a table is like."""
     page = Page()
-    page.section("Table", *table_words(path, table, profile))
+    page.section("Table", *table_words(path, profile, table.target, table.notes))
     if columns:
         page.section("Columns", *_columns(page, columns, profile.n_columns))
     words: list[str | Text] = [hint.sentence for hint in hints]

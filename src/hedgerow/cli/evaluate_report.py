@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rich.text import Text
 
+from hedgerow._page.drawing import Axis, aligned, marks_for
+from hedgerow._page.page import Page
+from hedgerow._page.words import count, percent
+from hedgerow.auto.page import recall_words, table_words
 from hedgerow.auto.profile import profile_of
-from hedgerow.cli.console import Page
-from hedgerow.cli.drawing import Axis, aligned, marks_for
-from hedgerow.cli.sections import kind_words, recall_words, table_words
+from hedgerow.cli.sections import kind_words
 from hedgerow.cli.verdict import Verdict
-from hedgerow.cli.words import count, percent
 from hedgerow.evaluation import Comparison, Difference, Evaluation, Measurement
 
 __all__ = ["show"]
@@ -23,7 +24,7 @@ def show(verdict: Verdict) -> None:
     """Print what was found."""
     page, rows, found = Page(), verdict.rows, verdict.found
     profile = profile_of(rows.table, rows.y)
-    page.section("Table", *table_words(verdict.name, rows.table, profile))
+    page.section("Table", *table_words(verdict.name, profile, rows.table.target, rows.table.notes))
     if isinstance(found, Comparison):
         first, second = (f"{model.path}, {kind_words(model.estimator)}" for model in rows.models)
         page.section("Models", f"First: {first}.", f"Second: {second}.")

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from hedgerow._rows import some
 from hedgerow.auto.columns import as_columns
-from hedgerow.cli.loaded_model import BoundModel, LoadedModel, is_known
-from hedgerow.cli.training_rows import are_training_rows
+from hedgerow.auto.judge import refuse_unknown_labels
+from hedgerow.cli.loaded_model import BoundModel, LoadedModel
+from hedgerow.cli.training_rows import share_of_training_rows
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.io import Table
 from hedgerow.io.table import missing_mask
 
 __all__ = ["LabelledRows", "read_labelled_rows"]
+
+_NEARLY_ALL = 0.95
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class LabelledRows:
     labels : dict of str to ndarray
         One label a row for "strata" and for "groups", where asked for.
     notes : tuple of str
-        What the models leave out, and what to know about the labels.
+        What the models leave out, and which of them were trained on these rows.
     """
 
     models: tuple[LoadedModel, ...]
@@ -67,7 +70,7 @@ def read_labelled_rows(
         rows = as_columns(_without(table, set(columns.values()), model))
         bound.append(BoundModel(model.estimator, model.inputs(rows)))
         notes.extend(note for note in model.notes(rows) if note not in notes)
-    notes.extend([*_label_notes(y, models), *_training_notes(y, models, bound)])
+    notes.extend(_training_notes(y, models, bound))
     return LabelledRows(tuple(models), tuple(bound), first, y, taken, tuple(notes))
 
 
@@ -87,19 +90,18 @@ def _read(
 
 
 def _checked_labels(models: Sequence[LoadedModel], path: str, table: Table) -> NDArray[Any]:
-    """Return the labels, of which every model must know some."""
+    """Return the labels, all of which every model must know."""
     y = table.y
     if y is None:
         raise DataError(_no_target(models[0], path, table))
     for model in models:
-        classes = model.estimator.classes_
-        if not is_known(y, classes).any():
-            msg = (
-                f"none of the labels {some(np.unique(y).tolist(), 3)} in {path} is one that "
-                f"{model.path} can give ({some(classes.tolist(), 3)}); check --target, or label "
-                "the rows as the training table does"
-            )
-            raise DataError(msg)
+        refuse_unknown_labels(
+            y,
+            model.estimator.classes_,
+            path,
+            f"the training rows of {model.path}",
+            "check --target, label the rows as the training table does, or remove those rows",
+        )
     return y
 
 
@@ -153,27 +155,17 @@ def _drawing_notes(columns: Mapping[str, str], taken: Mapping[str, NDArray[Any]]
     return notes
 
 
-def _label_notes(y: NDArray[Any], models: Sequence[LoadedModel]) -> list[str]:
-    """Say which labels a model cannot give."""
-    notes = []
-    for model in models:
-        unknown = y[~is_known(y, model.estimator.classes_)]
-        if len(unknown):
-            rows = (
-                "1 row has a label" if len(unknown) == 1 else f"{len(unknown):,} rows have labels"
-            )
-            which = some(np.unique(unknown).tolist(), 3)
-            notes.append(f"{rows} that {model.path} has never seen and so gets wrong: {which}.")
-    return notes
-
-
 def _training_notes(
     y: NDArray[Any], models: Sequence[LoadedModel], bound: Sequence[BoundModel]
 ) -> list[str]:
-    """Say of which models these are the training rows."""
-    return [
-        f"These look like the rows {model.path} was trained on, so its figures are too good; judge "
-        "it on others."
-        for model, answers in zip(models, bound, strict=True)
-        if are_training_rows(answers, y)
-    ]
+    """Say which models were trained on these rows, or on some of them."""
+    notes = []
+    for model, answers in zip(models, bound, strict=True):
+        share = share_of_training_rows(answers, y)
+        if share > 0:
+            which = "These" if share > _NEARLY_ALL else f"About {100 * share:.0f} % of these rows"
+            notes.append(
+                f"{which} look like the rows {model.path} was trained on, so its figures are too "
+                "good; judge it on others."
+            )
+    return notes

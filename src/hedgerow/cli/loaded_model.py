@@ -28,7 +28,6 @@ __all__ = [
     "LoadedModel",
     "Reading",
     "is_fitted",
-    "is_known",
     "load_classifier",
     "load_model",
 ]
@@ -249,9 +248,3 @@ def is_fitted(estimator: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def is_known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say of each label whether it is one of the classes; the text '1' is not the number 1."""
-    known = set(classes.tolist())
-    return np.fromiter((label in known for label in y.tolist()), np.bool_, len(y))

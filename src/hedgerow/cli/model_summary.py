@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from hedgerow._page.words import count, short
 from hedgerow._rows import dense
 from hedgerow._targets import pairs_of_classes
 from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
-from hedgerow.cli.words import count, short
 from hedgerow.kernels import Precomputed
 
 __all__ = [
@@ -255,6 +255,9 @@ _ENDS = {
     "separated": "the last one made none, so the training rows are separated",
     "plateau": "stopped because it made no more progress",
     "max_iter": "stopped at the limit of passes",
+    "stopped": "stopped by a callback",
+    "time_limit": "stopped at the limit of time",
+    "interrupted": "interrupted",
 }
 
 

@@ -66,10 +66,10 @@ def predict(
     """
     model, table = model_and_table(files, load)
 
+    from hedgerow._page.words import count
     from hedgerow.auto.columns import as_columns
     from hedgerow.cli.console import note, write_json
     from hedgerow.cli.loaded_model import load_model
-    from hedgerow.cli.words import count
 
     loaded = load_model(model)
     data = loaded.reading(table, target, file_format).read()
@@ -101,7 +101,7 @@ def _accuracy(
     labels: NDArray[Any], y: NDArray[Any] | None, classes: NDArray[Any] | None
 ) -> Interval | None:
     """Return the accuracy if the table has labels that the model could give at all."""
-    from hedgerow.cli.loaded_model import is_known
+    from hedgerow.auto.judge import is_known
     from hedgerow.resampling import accuracy_interval
 
     if y is None or classes is None or not is_known(y, classes).any():
@@ -146,7 +146,7 @@ def _result(what: str, labels: NDArray[Any], scores: NDArray[Any] | None) -> dic
 
 
 def _closing_words(accuracy: Interval | None, predicted: str, output: str | None) -> Iterable[str]:
-    from hedgerow.cli.words import accuracy_words
+    from hedgerow._page.words import accuracy_words
 
     if output is not None:
         yield f"Wrote {predicted} to {output}."

@@ -165,14 +165,16 @@ def _fit(model: TableClassifier, data: Table, save_path: Path) -> TableClassifie
 def _show(
     table: str, data: Table, fitted: TableClassifier, accuracy: float, save_path: Path
 ) -> None:
+    from hedgerow._page.page import Page
+    from hedgerow._page.words import percent
+    from hedgerow.auto.page import table_words
     from hedgerow.auto.profile import profile_of
-    from hedgerow.cli.console import Page
     from hedgerow.cli.model_summary import training_words
-    from hedgerow.cli.sections import show_saved, table_words
-    from hedgerow.cli.words import percent
+    from hedgerow.cli.sections import show_saved
 
     page, learner = Page(), fitted.learner_
-    page.section("Table", *table_words(table, data, profile_of(data, data.y)))
+    profile = profile_of(data, data.y)
+    page.section("Table", *table_words(table, profile, data.target, data.notes))
     right = f"{percent(accuracy)} of these rows are predicted right."
     page.section("Fit", right, *training_words(learner))
     if hasattr(learner, "certificate_"):
@@ -183,7 +185,7 @@ def _show(
 def _write_json(
     table: str, data: Table, fitted: TableClassifier, accuracy: float, save_path: Path
 ) -> None:
-    from hedgerow.auto.fit import certificate_dict
+    from hedgerow.auto.result import certificate_dict
     from hedgerow.cli.console import write_json
 
     certificate = getattr(fitted.learner_, "certificate_", None)

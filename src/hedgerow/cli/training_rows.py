@@ -1,17 +1,22 @@
-"""Does a support vector machine know these rows? Its dual variables tell."""
+"""Was a model trained on these rows? Digests of its rows tell, or else its dual variables."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._targets import one_vs_rest_signs
-from hedgerow.cli.loaded_model import BoundModel, is_known
+from hedgerow.auto import TableClassifier
+from hedgerow.auto.judge import is_known
+from hedgerow.cli.loaded_model import BoundModel
+from hedgerow.errors import UnseenCategoryWarning
+from hedgerow.tree._table import prediction_blocks
 
-__all__ = ["are_training_rows"]
+__all__ = ["share_of_training_rows"]
 
 _ON_THE_MARGIN = 1e-3
 """A functional margin this near to 1 leaves its alpha open."""
@@ -21,7 +26,28 @@ _CHANCE = 1e-6
 """Agreement that other rows would show with a larger probability than this proves nothing."""
 
 
-def are_training_rows(model: BoundModel, y: NDArray[Any]) -> bool:
+def share_of_training_rows(model: BoundModel, y: NDArray[Any]) -> float:
+    """Return an estimate of the share of rows that the model was fitted on; 0 if it cannot tell.
+
+    Models for tables, trees and forests have digests of their rows. Other support vector machines
+    know their rows in the order of the fit, and all of them or none.
+    """
+    sketch = getattr(model.estimator, "row_sketch_", None)
+    if sketch is None:
+        return float(_are_training_rows(model, y))
+    return float(sketch.share_known(_rows_of_learner(model)))
+
+
+def _rows_of_learner(model: BoundModel) -> Any:
+    """Return the rows as the numbers that digests are made of."""
+    if isinstance(model.estimator, TableClassifier):
+        return model.estimator.encoder_.transform(model.rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # the predictions tell of them
+        return np.concatenate(list(prediction_blocks(model.estimator, model.rows)))
+
+
+def _are_training_rows(model: BoundModel, y: NDArray[Any]) -> bool:
     """Say whether the rows a model is bound to, with these labels, are those it was fitted on.
 
     They are if the optimality conditions hold row by row, alpha being 0 where the functional margin

@@ -18,6 +18,7 @@ from hedgerow.ensemble._forest import Forest
 from hedgerow.ensemble._forest_fit import FITTED_RULES, FOREST_RULES
 from hedgerow.ensemble._members import ForestTreeClassifier
 from hedgerow.monitor import monitored_fit
+from hedgerow.tree import DecisionTreeClassifier
 from hedgerow.tree._class_tree import CLASS_RULES, FITTED_CLASS_RULES
 from hedgerow.tree._training import ClassTargets, class_targets
 
@@ -166,6 +167,9 @@ class ClassForest(ClassifierMixin, Forest):
 
     def _member_class(self) -> type:
         return ForestTreeClassifier
+
+    def _tree_class(self) -> type:
+        return DecisionTreeClassifier
 
     def _block_sums(self, rows: NDArray[Any]) -> Vector:
         if not self._votes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +14,11 @@ from hedgerow._engine import check_n_threads
 from hedgerow._validation import check_fitted
 from hedgerow.ensemble._leaves import LeafSpace
 from hedgerow.ensemble._measuring import importances_of_forest
-from hedgerow.ensemble._members import Members
-from hedgerow.ensemble._sampling import tree_seeds
+from hedgerow.ensemble._members import Origin
+from hedgerow.ensemble._replacing import Members, replace_trees
+from hedgerow.ensemble._sampling import known_sampler
+from hedgerow.ensemble._to_sklearn import forest_to_sklearn
+from hedgerow.ensemble._unpacked import with_figures
 from hedgerow.ensemble._variance import JackknifeVariance
 from hedgerow.ensemble.importance import Importances
 from hedgerow.ensemble.out_of_bag import Metric, OutOfBag
@@ -37,22 +40,42 @@ _SHARED = ("n_features_in_", "feature_names_in_", "category_columns_", "max_feat
 class Forest(LeafSpace, JackknifeVariance):
     """Many trees, each grown on a sample of the rows; a class of its own says what they tell together."""
 
+    _sklearn_name: ClassVar[str]
+    """What scikit-learn calls a forest of such trees."""
+
     @property
     def n_outputs_(self) -> int:
         """How many targets a row has."""
         return self.trees_.n_outputs
 
     @property
-    def estimators_(self) -> Members:
-        """The trees as estimators, each made when it is asked for."""
+    def estimator_(self) -> Any:
+        """A tree that is not fitted, with the parameters of the forest's trees."""
         check_fitted(self)
-        return Members(len(self.trees_), self._member)
+        return self._tree_class()(**self._tree_parameters())
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees as estimators, each made when it is asked for.
+
+        It is a list of trees to whoever changes it: the forest then consists of the trees that are in
+        it, which may come from other forests with the same columns, classes and outputs.
+        """
+        check_fitted(self)
+        return Members(self)
+
+    @estimators_.setter
+    def estimators_(self, trees: Any) -> None:
+        check_fitted(self)
+        if not (isinstance(trees, Members) and trees.forest is self):  # else they are there already
+            replace_trees(self, list(trees))
 
     @property
     def estimators_samples_(self) -> list[NDArray[Any]]:
         """The rows that each tree was grown on, drawn again; each as often as it is in the sample."""
         check_fitted(self)
-        return [self.sampler_.rows(number) for number in range(len(self.trees_))]
+        sampler = known_sampler(self, "estimators_samples_")
+        return [sampler.rows(number) for number in range(len(self.trees_))]
 
     @property
     def feature_importances_(self) -> Vector:
@@ -190,32 +213,92 @@ class Forest(LeafSpace, JackknifeVariance):
             correlation=correlation,
         )
 
+    def to_sklearn(self, X: Any = None) -> Any:
+        """Return scikit-learn's own forest with the same trees, for tools that check the class.
+
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
+        So both predict the same, bit for bit, unless a number differs from a threshold by less than
+        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
+        does not happen to its rows. Missing values take the same ways.
+
+        With ``voting="hard"`` the leaves hold votes instead of shares. Parameters that scikit-learn does
+        not have are left out; so are the samples of rows, which scikit-learn would draw otherwise.
+        ``n_node_samples`` of a tree's node is its weight, rounded.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+            Rows that must take the same ways, as those of the fit.
+
+        Returns
+        -------
+        forest : RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier or ExtraTreesRegressor
+            Fitted, of ``sklearn.ensemble``; a balanced forest becomes a RandomForestClassifier. A forest
+            with columns of categories has no such form, and UnavailableError says so.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from hedgerow import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+        >>> bool((forest.to_sklearn().predict_proba(X) == forest.predict_proba(X)).all())
+        True
+        """
+        import sklearn.ensemble
+
+        return forest_to_sklearn(self, getattr(sklearn.ensemble, self._sklearn_name), X)
+
     @abstractmethod
     def _member_class(self) -> type:
         """Return the class of the trees."""
+
+    @abstractmethod
+    def _tree_class(self) -> type:
+        """Return the class of single trees like those of the forest."""
 
     def _out_of_bag(self, name: str) -> OutOfBag:
         """Return what is known out of bag, for an attribute of that name."""
         check_fitted(self)
         if "oob_" not in vars(self):
-            msg = f"{name} is not available: the forest was fitted with oob_score=False; set it and fit again"
+            msg = (
+                f"{name} is not available: the forest was fitted with oob_score=False, or its estimators_ "
+                "were changed since; set oob_score and fit again"
+            )
             raise UnavailableError(msg)
         return self.oob_
 
     def _member(self, number: int) -> Any:
         """Return one of the trees as an estimator."""
-        cls: Any = self._member_class()
-        given = self.get_params(deep=False)
-        names = set(cls._get_param_names()) - {"class_weight", "max_time", "random_state"}
-        seed, _ = tree_seeds(self.sampler_.seed, number)
-        member = cls(**{name: given[name] for name in names if name in given}, random_state=seed)
+        sampler, targets = vars(self).get("sampler_"), vars(self).get("leaf_targets_")
+        seed = None if sampler is None else sampler.growth_seed(number)
+        member: Any = self._member_class()(**self._tree_parameters(), random_state=seed)
         for name in _SHARED:
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
-        member.tree_ = self.trees_.tree(number, self.category_columns_.n_categories)
-        member.forest_importances_ = self.tree_importances_.of_tree(number)
+        packed = self.trees_.tree(number, self.category_columns_.n_categories)
+        member.tree_ = with_figures(packed, self.criterion, self._n_classes(), targets, number)
+        member._origin = Origin(
+            self.tree_importances_.measures_of(number),
+            self.trees_.core.is_single_precision,
+            number,
+            sampler,
+            targets,
+        )
         member.status_ = "grown"
         return member
+
+    def _tree_parameters(self) -> dict[str, Any]:
+        """Return the parameters that the forest shares with its trees."""
+        cls: Any = self._tree_class()
+        given = self.get_params(deep=False)
+        names = set(cls._get_param_names()) - {"class_weight", "max_time", "random_state"}
+        return {name: given[name] for name in names if name in given}
+
+    def _n_classes(self) -> Indices:
+        """Return how many classes each output has; 1 for regression."""
+        counts = [len(labels) for labels in self._known_classes()]
+        return np.array(counts or [1] * self.n_outputs_, dtype=np.int64)
 
     def _sums(self, X: Any) -> Vector:
         """Return the sums of all trees' shares, votes or numbers, of shape (n_rows, n_outputs, width)."""

@@ -10,23 +10,27 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.metrics import get_scorer_names
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
+from hedgerow._estimator import Estimator
 from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import (
     Rule,
     any_of,
     check_parameters,
     check_seed,
+    is_whole,
     none,
     real_number,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
+from hedgerow._row_sketch import RowSketch
 from hedgerow._state.rules import AttributeRule, instance_of, optional
 from hedgerow.ensemble._flatness import Flatness, flatness_rule
 from hedgerow.ensemble._groups import read_groups
@@ -34,7 +38,7 @@ from hedgerow.ensemble._grower import Grower, Stand
 from hedgerow.ensemble._leaf_targets import TargetKeeper
 from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.ensemble._planting import Planting
-from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row
+from hedgerow.ensemble._sampling import RowSampler, bootstrap_of, every_row, known_sampler
 from hedgerow.ensemble._tree_importances import ForestImportances
 from hedgerow.ensemble.out_of_bag import OutOfBag
 from hedgerow.errors import DataError, ParameterError, warn_user
@@ -64,20 +68,31 @@ def _metric(value: Any) -> str | None:
     return None if fine else "True, False, the name of a scorer, or a function of y and predictions"
 
 
+def _multiple(value: Any) -> str | None:
+    """Allow floats: how many times as many rows are drawn as there are."""
+    if is_whole(value):
+        return "a float above 0"
+    return real_number(0, MOST_TIMES, open_low=True)(value)
+
+
+MOST_DRAWN, MOST_TIMES = 2**31 - 1, 1000
+"""Rows that a tree is grown from, and how many times that may be all rows."""
+
 FOREST_RULES: Mapping[str, Rule] = {
     **GROWTH_RULES,
     "n_estimators": whole_number(1),
     "bootstrap": true_or_false,
     "oob_score": _metric,
-    "verbose": any_of(whole_number(0), true_or_false),
+    "verbose": verbosity,
     "warm_start": true_or_false,
-    "max_samples": any_of(none, whole_number(1), real_number(0, open_low=True)),
+    "max_samples": any_of(none, whole_number(1, MOST_DRAWN), _multiple),
     "stop_when_flat": flatness_rule,
 }
 """Rules of the parameters that every forest has."""
 
 FITTED_RULES: Mapping[str, AttributeRule] = {
     "category_columns_": instance_of(Categories, features=lambda found: found.n_features),
+    "row_sketch_": optional(instance_of(RowSketch)),
     "trees_": instance_of(
         PackedTrees,
         trees=len,
@@ -90,15 +105,29 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
         trees=lambda found: len(found.ends),
         features=lambda found: found.n_features,
     ),
-    "sampler_": instance_of(RowSampler),
-    "oob_": optional(instance_of(OutOfBag)),
+    "sampler_": optional(
+        instance_of(
+            RowSampler,
+            trees=lambda sampler: len(sampler.tree_numbers) or None,
+            rows=lambda sampler: sampler.n_rows,
+        )
+    ),
+    "oob_": optional(
+        instance_of(
+            OutOfBag,
+            rows=lambda oob: len(oob.y),
+            trees=lambda oob: oob.n_trees,
+            outputs=lambda oob: oob.sums.shape[1],
+            width=lambda oob: oob.sums.shape[2],
+        )
+    ),
     "max_features_": whole_number(1),
     "status_": short_text,
 }
 """Rules of the fitted attributes that every forest has."""
 
 
-class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
+class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     """An estimator whose fit grows trees, each on a sample of the rows."""
 
     _rules: ClassVar[Mapping[str, Rule]]
@@ -125,6 +154,9 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
     max_features_: int
     status_: str
 
+    def _categories_of_trees(self) -> Indices | None:
+        return self.trees_.n_categories
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, oob_group: Any) -> None:
         """Grow the forest of a table, or add to the one there is."""
         self._check()
@@ -149,7 +181,8 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
     def _planting(self, table: FeatureTable, targets: Any, oob_group: Any) -> Planting:
         """Return what the forest is grown on."""
         groups = read_groups(oob_group, table.codes)
-        seed = self.sampler_.seed if self._goes_on else check_seed(self.random_state)
+        goes_on = self._goes_on
+        seed = known_sampler(self, "warm_start").seed if goes_on else check_seed(self.random_state)
         sampler = self._sampler(targets, groups, seed)
         if self._is_judged and not sampler.leaves_rows_out:
             what = "oob_score" if self._metric is not None else "stop_when_flat"

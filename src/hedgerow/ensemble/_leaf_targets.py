@@ -122,6 +122,16 @@ class LeafTargets:
         known = values if len(ranks) else np.empty(0)
         return LeafTargets(n_outputs, known, tree_ends, cells, sizes, ranks, weights)
 
+    def of_tree(self, place: int) -> TreeTargets:
+        """Return the kept targets of one tree."""
+        begin = int(self.tree_ends[place - 1]) if place else 0
+        cells = slice(begin, int(self.tree_ends[place]))
+        bounds = np.append(self.starts, len(self.ranks))
+        entries = slice(int(bounds[cells.start]), int(bounds[cells.stop]))
+        return TreeTargets(
+            self.cells[cells], self.sizes[cells], self.ranks[entries], self.weights[entries]
+        )
+
     def trees(self) -> list[TreeTargets]:
         """Return the kept targets tree by tree."""
         cell_ends = self.tree_ends[:-1]

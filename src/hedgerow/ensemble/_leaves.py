@@ -17,6 +17,7 @@ from hedgerow._engine import check_n_threads
 from hedgerow._validation import check_fitted
 from hedgerow.ensemble._forest_fit import ForestFit
 from hedgerow.ensemble._memory import refuse_beyond_memory
+from hedgerow.ensemble._sampling import known_sampler
 from hedgerow.errors import DataError, ParameterError, UnavailableError
 from hedgerow.tree._table import look_at, prediction_blocks
 
@@ -136,7 +137,7 @@ class LeafSpace(ForestFit):
 
 def out_of_bag_rows(forest: ForestFit, n_rows: int, asked: str) -> NDArray[np.bool_]:
     """Return which samples lack which row of the fit, of shape (n_rows, n_trees)."""
-    sampler = forest.sampler_
+    sampler = known_sampler(forest, asked)
     if not sampler.leaves_rows_out:
         msg = f"{asked} is not available: every tree has seen every row; fit with bootstrap=True"
         raise UnavailableError(msg)

@@ -2,67 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.ensemble._leaf_targets import LeafTargets
+from hedgerow.ensemble._sampling import RowSampler
+from hedgerow.ensemble._tree_importances import TreeImportances
 from hedgerow.errors import UnavailableError
 from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree._estimator import PrunableTree
 from hedgerow.tree._growth import Growth
 from hedgerow.tree._table import FeatureTable
 
-__all__ = ["ForestTreeClassifier", "ForestTreeRegressor", "Members"]
+__all__ = ["ForestTreeClassifier", "ForestTreeRegressor", "Origin"]
 
 Vector = NDArray[np.float64]
 
 
-class Members(Sequence[Any]):
-    """A sequence of fitted trees, each unpacked when it is asked for and not kept."""
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a forest knows of one of its trees besides the tree.
 
-    def __init__(self, n_trees: int, member: Callable[[int], Any]) -> None:
-        self._n_trees = n_trees
-        self._member = member
+    Attributes
+    ----------
+    importances : TreeImportances
+        What its features matter.
+    is_single : bool
+        Whether it was grown on numbers of single precision.
+    place : int
+        Its place in the forest.
+    sampler : RowSampler or None
+        Draws its sample again, if that is known.
+    leaf_targets : LeafTargets or None
+        The targets of the forest's leaves, if they were kept.
+    """
 
-    def __len__(self) -> int:
-        return self._n_trees
+    importances: TreeImportances
+    is_single: bool
+    place: int = 0
+    sampler: RowSampler | None = None
+    leaf_targets: LeafTargets | None = None
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-    def __getitem__(self, number: int | slice) -> Any:
-        """Return a tree, or a list of trees."""
-        # A range knows negative numbers, slices and their limits.
-        found = range(self._n_trees)[number]
-        return self._member(found) if isinstance(found, int) else list(map(self._member, found))
-
-    def __repr__(self) -> str:
-        return f"<{self._n_trees} trees, each made when it is asked for>"
+    def __reduce__(self) -> tuple[type[Origin], tuple[Any, ...]]:
+        # A tree that is pickled by itself does not take along what belongs to the whole forest.
+        return Origin, (self.importances, self.is_single)
 
 
 class _OfForest(PrunableTree):
-    """A tree that was taken out of a forest, which keeps no record of how it grew.
+    """A tree that was taken out of a forest, which does not keep all of what its growth found out.
 
-    Its ``tree_`` has no impurities and no numbers of rows; what its features matter is known.
+    Of ``tree_``, ``n_candidates`` is 0 and ``n_node_samples`` is the weight of a node, rounded: a row
+    counts as often as it was drawn. Impurities are computed again. For regression they are those of
+    the targets in the leaves if the forest has kept these. If not, the leaves count as pure, and the
+    impurity of an inner node is what the splits below it take off; that of the absolute error is NaN.
     """
 
-    forest_importances_: Vector
+    _origin: Origin
 
     _takes_any = True
 
     @property
     def feature_importances_(self) -> Vector:
         """How much each feature lowers the impurity, of all that the tree does; they sum to 1, or are 0."""
-        if "forest_importances_" in vars(self):
-            return self.forest_importances_.copy()
+        if "_origin" in vars(self):
+            return self._origin.importances.dense(self.n_features_in_)
         return super().feature_importances_
 
     def prune(self, method: str = "significance", **options: Any) -> Any:
         """Refuse: what a split brings is not known of a tree that was taken out of a forest."""
-        if "forest_importances_" in vars(self):
+        if "_origin" in vars(self):
             msg = (
                 "a tree of a forest keeps no record of its growth to prune it by; set ccp_alpha for the "
                 "forest, or prune a tree that was fitted by itself"
@@ -71,8 +82,8 @@ class _OfForest(PrunableTree):
         return super().prune(method, **options)
 
     def _keep(self, table: FeatureTable, growth: Growth) -> None:
-        if "forest_importances_" in vars(self):
-            del self.forest_importances_
+        if "_origin" in vars(self):
+            del self._origin
         super()._keep(table, growth)
 
 

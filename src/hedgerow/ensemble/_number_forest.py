@@ -19,6 +19,8 @@ from hedgerow.ensemble._planting import Planting
 from hedgerow.ensemble._quantiles import QuantileForest
 from hedgerow.errors import DataError
 from hedgerow.monitor import monitored_fit
+from hedgerow.tree import DecisionTreeRegressor
+from hedgerow.tree._partial_dependence import partial_dependence, read_points
 from hedgerow.tree._table import prediction_rows
 from hedgerow.tree._training import ValueTargets, value_targets
 
@@ -97,6 +99,16 @@ class NumberForest(RegressorMixin, QuantileForest):
         """The mean of the trees that have not seen the row; NaN if all have."""
         return _without_axes(self._out_of_bag("oob_prediction_").prediction)
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Vector:
+        """Return what ``sklearn.inspection.partial_dependence`` asks of forests for numbers."""
+        columns = self.category_columns_
+        points, features = read_points(columns, grid, target_features)
+        total = np.zeros(len(points))
+        for number in range(len(self.trees_)):
+            tree = self.trees_.tree(number, columns.n_categories)
+            total += partial_dependence(tree, points, features)[:, 0, 0]
+        return total / len(self.trees_)
+
     def _targets(self, y: Any, sample_weight: Any, n_rows: int) -> ValueTargets:
         return value_targets(self, y, sample_weight, n_rows)
 
@@ -145,6 +157,9 @@ class NumberForest(RegressorMixin, QuantileForest):
 
     def _member_class(self) -> type:
         return ForestTreeRegressor
+
+    def _tree_class(self) -> type:
+        return DecisionTreeRegressor
 
     def __sklearn_tags__(self) -> Any:
         """Say what input and targets are welcome."""

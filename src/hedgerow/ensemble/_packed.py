@@ -23,7 +23,11 @@ Parts: TypeAlias = dict[str, NDArray[Any]]
 def _arrays(value: Any) -> str | None:
     """Allow named arrays; whether they are a forest's is found out when they become one."""
     fine = isinstance(value, dict) and all(isinstance(part, np.ndarray) for part in value.values())
-    return None if fine else "the arrays of packed trees"
+    if not fine:
+        return "the arrays of packed trees"
+    answers = [value[name] for name in ("lines", "leaf_weight") if name in value]
+    fine = not any(part.dtype.kind == "f" and not np.isfinite(part).all() for part in answers)
+    return None if fine else "the arrays of packed trees, whose leaves hold finite numbers"
 
 
 @record(parts=_arrays)
@@ -39,11 +43,13 @@ class PackedTrees:
     """
 
     core: ClassVar[_core.ForestTrees]  # of every object its own; no field, as it is not saved
+    n_categories: ClassVar[NDArray[np.int64] | None] = None  # known of trees that were loaded
     parts: Parts
 
     def __init__(self, parts: Parts) -> None:
         try:
             vars(self)["core"] = _core.ForestTrees.of_parts(parts)
+            vars(self)["n_categories"] = parts["n_categories"]
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             msg = f"the arrays of packed trees do not belong together ({error}); save the forest again"
             raise ValueError(msg) from error
@@ -96,4 +102,4 @@ class PackedTrees:
         """Return one of the trees; impurities, numbers of rows and of candidates are not kept, and 0."""
         names = [field.name for field in fields(Tree)]
         arrays = (*self.core.tree(number), n_categories)
-        return Tree(**dict(zip(names, arrays, strict=True)))
+        return Tree(**dict(zip(names, arrays, strict=False)))  # n_classes is known to the forest

@@ -125,7 +125,8 @@ class QuantileForest(Forest):
         if "leaf_targets_" not in vars(self):
             msg = (
                 f"{type(self).__name__} has not kept the targets of its leaves, which would take more "
-                "memory than its trees, or was told not to; set keep_targets=True and fit again"
+                "memory than its trees, or was told not to, or its estimators_ hold trees without them; "
+                "set keep_targets=True and fit again"
             )
             raise UnavailableError(msg)
         return self.leaf_targets_

@@ -8,8 +8,9 @@ pool a class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -17,15 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import seed as any_seed
 from hedgerow._parameters import true_or_false, whole_number
 from hedgerow._state import record
 from hedgerow._state.rules import truths, whole_numbers
+from hedgerow.errors import UnavailableError
 
-__all__ = ["Counts", "RowSampler", "bootstrap_of", "every_row", "from_classes", "tree_seeds"]
+__all__ = [
+    "Counts",
+    "RowSampler",
+    "bootstrap_of",
+    "every_row",
+    "from_classes",
+    "known_sampler",
+    "tree_seeds",
+]
 
 Counts: TypeAlias = NDArray[np.uint32]
 Indices: TypeAlias = NDArray[np.int64]
+
+MOST_ROWS = 2**40
+"""More rows than any machine holds: a file that says so says it to take all memory."""
+
+MOST_OF_ONE = 1000
+"""So many times the units of a pool may be drawn from it, on average."""
 
 NEVER = -1
 """The pool of units that are never drawn: rows without weight."""
@@ -38,7 +53,7 @@ def tree_seeds(seed: int, tree: int) -> tuple[int, int]:
 
 
 @record(
-    seed=any_seed,
+    seed=whole_number(0),
     n_rows=whole_number(1),
     n_draws=whole_numbers("pools"),
     with_replacement=truths("pools"),
@@ -47,6 +62,7 @@ def tree_seeds(seed: int, tree: int) -> tuple[int, int]:
     group_of_row=whole_numbers("crossing_rows"),
     n_redrawn=whole_number(0),
     leaves_rows_out=true_or_false,
+    tree_numbers=whole_numbers("chosen_trees"),
 )
 @dataclass(frozen=True, eq=False)
 class RowSampler:
@@ -73,6 +89,9 @@ class RowSampler:
         How many are then drawn, with replacement, from those drawn so far; 0 if that is all.
     leaves_rows_out : bool
         Whether a row can be missing from a sample.
+    tree_numbers : ndarray of int64
+        Which of all samples that can be drawn belongs to each tree, if the trees of the forest are
+        some of those that it has grown, in any order; empty if they are the first ones.
     """
 
     seed: int
@@ -84,6 +103,55 @@ class RowSampler:
     group_of_row: Indices
     n_redrawn: int
     leaves_rows_out: bool
+    tree_numbers: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def number_of(self, tree: int) -> int:
+        """Return which of all samples belongs to a tree of the forest."""
+        return int(self.tree_numbers[tree]) if len(self.tree_numbers) else tree
+
+    def growth_seed(self, tree: int) -> int:
+        """Return the seed that a tree of the forest was grown with."""
+        return tree_seeds(self.seed, self.number_of(tree))[0]
+
+    def for_trees(self, numbers: Sequence[int]) -> RowSampler:
+        """Return the sampler of a forest whose trees have the samples of these numbers."""
+        chosen = np.array(numbers, dtype=np.int64)
+        is_beginning = np.array_equal(chosen, np.arange(len(chosen)))
+        return replace(self, tree_numbers=chosen[:0] if is_beginning else chosen)
+
+    def _state_problem(self) -> str | None:
+        """Say why samples could not be drawn again."""
+        if self.n_rows > MOST_ROWS:
+            return f"it has more than {MOST_ROWS} rows"
+        for name in ("unit_of_row", "group_of_row"):
+            numbers = getattr(self, name)
+            if len(numbers) not in (0, self.n_rows) or numbers.max(initial=0) >= self.n_rows:
+                return f"{name} has not one number below {self.n_rows} for each row"
+        if len(self.unit_of_row) and self.unit_of_row.max() >= self.n_units:
+            return "a row is in a unit that is not there"
+        if not len(self.unit_of_row) and self.n_units != self.n_rows:
+            return f"it has {self.n_units} units for {self.n_rows} rows"
+        return self._problem_of_pools()
+
+    def _problem_of_pools(self) -> str | None:
+        """Say why units could not be drawn from their pools."""
+        pools = self.pool_of_unit
+        if len(pools) and pools.max() >= len(self.n_draws):
+            return "a unit is in a pool that is not there"
+        if not len(pools) and len(self.n_draws) != 1:
+            return f"all units are in one pool, and there are {len(self.n_draws)}"
+        drawable = pools[pools != NEVER] if len(pools) else None
+        sizes = (
+            np.array([self.n_units])
+            if drawable is None
+            else np.bincount(drawable, minlength=len(self.n_draws))
+        )
+        most = sizes * np.where(self.with_replacement, MOST_OF_ONE, 1)
+        if np.any(self.n_draws > most):
+            return "more units are drawn from a pool than it has"
+        if self.n_redrawn > MOST_OF_ONE * self.n_draws.sum():
+            return "more units are drawn again than were drawn"
+        return None
 
     @cached_property
     def n_units(self) -> int:
@@ -96,7 +164,11 @@ class RowSampler:
         """Return how often each row is in the sample of a tree; None if each is there once."""
         if not self.leaves_rows_out:
             return None
-        _, seed = tree_seeds(self.seed, tree)
+        with self._within_memory():
+            return self._counts(tree)
+
+    def _counts(self, tree: int) -> Counts:
+        _, seed = tree_seeds(self.seed, self.number_of(tree))
         units = self._drawn(seed)
         if self.n_redrawn:
             rows = np.repeat(np.arange(len(units)), units)
@@ -114,8 +186,20 @@ class RowSampler:
     def rows(self, tree: int) -> NDArray[Any]:
         """Return the rows in the sample of a tree, each as often as it is there."""
         counts = self.counts(tree)
-        every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
-        return every if counts is None else np.repeat(every, counts)
+        with self._within_memory():
+            every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
+            return every if counts is None else np.repeat(every, counts)
+
+    @contextmanager
+    def _within_memory(self) -> Iterator[None]:
+        """Say that samples cannot be drawn where memory runs out."""
+        try:
+            yield
+        except MemoryError as error:
+            msg = (
+                f"a sample of {self.n_rows} rows does not fit into memory; free some, and try again"
+            )
+            raise UnavailableError(msg) from error
 
     def _drawn(self, seed: int) -> Counts:
         """Return how often each unit is drawn from its pool."""
@@ -132,6 +216,18 @@ class RowSampler:
     @cached_property
     def _members(self) -> list[Indices]:
         return [np.flatnonzero(self.pool_of_unit == pool) for pool in range(len(self.n_draws))]
+
+
+def known_sampler(forest: Any, asked: str) -> RowSampler:
+    """Return what draws the samples of a forest's trees; refuse what was asked if that is not known."""
+    sampler: RowSampler | None = vars(forest).get("sampler_")
+    if sampler is None:
+        msg = (
+            f"{asked} is not available: estimators_ holds trees from elsewhere, and the rows that these "
+            "were grown on are not known; use a forest as its fit left it"
+        )
+        raise UnavailableError(msg)
+    return sampler
 
 
 def _draw(seed: int, pool: int, size: int, n: int, again: bool) -> Counts:

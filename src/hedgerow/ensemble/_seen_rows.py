@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow._rows import Rows, check_columns, matrix_of, read_rows
 from hedgerow._validation import check_fitted
-from hedgerow.ensemble._sampling import Counts
+from hedgerow.ensemble._sampling import Counts, known_sampler
 from hedgerow.errors import DataError, ParameterError, UnavailableError
 from hedgerow.tree._routing import router_of
 from hedgerow.tree._table import prediction_rows
@@ -66,7 +66,8 @@ class SeenRows:
     @staticmethod
     def of(forest: Any, kind: str, X: Any, y: Any, sample_weight: Any) -> SeenRows:
         """Return the rows of a fit; refuse what cannot be them."""
-        if not forest.sampler_.leaves_rows_out:
+        sampler = known_sampler(forest, f"importances({kind!r})")
+        if not sampler.leaves_rows_out:
             msg = (
                 f"importances of the kind {kind!r} need rows that a tree has not seen, and every tree of "
                 "this forest has seen all; set bootstrap=True and fit again, or ask for 'impurity'"
@@ -76,7 +77,7 @@ class SeenRows:
             msg = f"importances of the kind {kind!r} need the X and y of the fit; give both"
             raise ParameterError(msg)
         rows = open_rows(forest, X)
-        n_rows = forest.sampler_.n_rows
+        n_rows = sampler.n_rows
         if rows.shape[0] != n_rows:
             msg = f"X has {rows.shape[0]} rows and the forest was fitted to {n_rows}; {THE_SAME}"
             raise DataError(msg)

@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow._sparse import compressed_problem
 from hedgerow._state import record
 from hedgerow._state.rules import numbers, size, whole_numbers
 from hedgerow.ensemble._rules import array_of
-from hedgerow.errors import DataError
 from hedgerow.tree.importance import three_measures
 from hedgerow.tree.tree import Tree
 
@@ -25,6 +25,9 @@ __all__ = ["ForestImportances", "Kind", "TreeImportances", "importances_of"]
 
 Kind: TypeAlias = Literal["occurrences", "impurity", "node_average"]
 Vector: TypeAlias = NDArray[np.float64]
+
+
+_MEASURES = ("features", "occurrences", "impurity", "node_average")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,12 @@ class TreeImportances:
     occurrences: NDArray[np.int32]
     impurity: Vector
     node_average: Vector
+
+    def dense(self, n_features: int, kind: Kind = "impurity") -> Vector:
+        """Return one of the measures for all features."""
+        values = np.zeros(n_features)
+        values[self.features] = getattr(self, kind)
+        return values
 
 
 def importances_of(tree: Tree) -> TreeImportances:
@@ -75,6 +84,20 @@ class ForestImportances:
     impurity: Vector
     node_average: Vector
 
+    def _state_problem(self) -> str | None:
+        """Say why the entries are none of trees with these features."""
+        shape = len(self.ends), self.n_features
+        n_entries = len(self.features)
+        if not len(self.ends) or self.ends[-1] != n_entries:
+            return f"there are {n_entries} entries and the last tree's end elsewhere"
+        problem = compressed_problem(n_entries, self.features, self._starts, shape)
+        return None if problem is None else f"a matrix of trees and features {problem}"
+
+    @property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where the entries of each tree begin, and the last end."""
+        return np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
+
     @staticmethod
     def of(trees: Sequence[TreeImportances], n_features: int) -> ForestImportances:
         """Return the measures of trees, one after the other."""
@@ -83,37 +106,26 @@ class ForestImportances:
             return np.concatenate([getattr(tree, name) for tree in trees])
 
         ends = np.cumsum([len(tree.features) for tree in trees], dtype=np.int64)
-        names = ("features", "occurrences", "impurity", "node_average")
-        return ForestImportances(n_features, ends, *map(joined, names))  # type: ignore[arg-type]
+        return ForestImportances(n_features, ends, *map(joined, _MEASURES))  # type: ignore[arg-type]
 
     def by_tree(self, kind: Kind) -> sp.csr_array:
         """Return one of the measures, a row a tree and a column a feature."""
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
         values = getattr(self, kind).astype(np.float64)
-        table = sp.csr_array(
-            (values, self.features, starts), shape=(len(self.ends), self.n_features)
-        )
-        try:
-            table.check_format(full_check=True)
-        except ValueError as error:
-            msg = (
-                f"the importances of the trees do not fit together ({error}); fit the forest again"
-            )
-            raise DataError(msg) from error
-        return table
+        shape = len(self.ends), self.n_features
+        return sp.csr_array((values, self.features, self._starts), shape=shape)
 
     def of_tree(self, number: int, kind: Kind = "impurity") -> Vector:
         """Return one of the measures of one tree."""
+        return self.measures_of(number).dense(self.n_features, kind)
+
+    def measures_of(self, number: int) -> TreeImportances:
+        """Return the measures of one tree."""
         entries = slice(self.ends[number - 1] if number else 0, self.ends[number])
-        values = np.zeros(self.n_features)
-        values[self.features[entries]] = getattr(self, kind)[entries]
-        return values
+        return TreeImportances(*(getattr(self, name)[entries] for name in _MEASURES))
 
     def trees(self) -> list[TreeImportances]:
         """Return the measures tree by tree."""
-        names = ("features", "occurrences", "impurity", "node_average")
-        columns = [np.split(getattr(self, name), self.ends[:-1]) for name in names]
-        return [TreeImportances(*each) for each in zip(*columns, strict=True)]
+        return [self.measures_of(number) for number in range(len(self.ends))]
 
     def mean(self, kind: Kind) -> Vector:
         """Return the mean over the trees that have a split; zeros if none has."""

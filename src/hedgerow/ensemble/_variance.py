@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 from hedgerow._engine import check_n_threads
 from hedgerow._validation import check_fitted
 from hedgerow.ensemble._forest_fit import ForestFit
-from hedgerow.ensemble._sampling import NEVER, RowSampler
+from hedgerow.ensemble._sampling import NEVER, RowSampler, known_sampler
 from hedgerow.errors import UnavailableError
 from hedgerow.tree._table import look_at, prediction_blocks
 
@@ -84,7 +84,7 @@ class JackknifeVariance(ForestFit):
         ((3,), True)
         """
         check_fitted(self)
-        draws = _Draws(self.sampler_, len(self.trees_))
+        draws = _Draws(known_sampler(self, "predict_variance"), len(self.trees_))
         classes = self._known_classes()
         source = look_at(X)
         blocks = prediction_blocks(self, source)

@@ -84,6 +84,7 @@ status_
     """
 
     _rules = _RULES
+    _sklearn_name = "RandomForestClassifier"
 
     def __init__(
         self,

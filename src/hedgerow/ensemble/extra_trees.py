@@ -57,6 +57,7 @@ status_
     """
 
     _rules = CLASS_FOREST_RULES
+    _sklearn_name = "ExtraTreesClassifier"
 
     def __init__(
         self,
@@ -144,6 +145,7 @@ feature_importances_, oob_, oob_score_, oob_prediction_, leaf_targets_, max_feat
     """
 
     _rules = NUMBER_FOREST_RULES
+    _sklearn_name = "ExtraTreesRegressor"
 
     def __init__(
         self,

@@ -90,6 +90,22 @@ class OutOfBag:
     score: float = float("nan")
     metric: str = ""
 
+    def _state_problem(self) -> str | None:
+        """Say why the sums are none of such targets."""
+        n_outputs, width = self.sums.shape[1:]
+        n_classes = [len(each) for each in self.classes]
+        if len(n_classes) not in (0, n_outputs) or width != max(n_classes, default=1):
+            return f"its sums have the shape {self.sums.shape} and its outputs {n_classes} classes"
+        if (self.y.dtype == np.int32) != bool(n_classes) or not np.isfinite(self.y).all():
+            return "y is neither the numbers of classes nor finite"
+        if n_classes and not np.all((self.y >= 0) & (self.y < n_classes)):
+            return "y has a class that is not there"
+        if not np.all((self.n_trees_of_row >= 0) & (self.n_trees_of_row <= self.n_trees)):
+            return "a row was left out of more trees than there are"
+        if len(self.groups) not in (0, len(self.y)):
+            return "there is not one group for each row"
+        return None
+
     @property
     def n_trees(self) -> int:
         """How many trees there are."""

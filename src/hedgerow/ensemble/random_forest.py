@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn import ensemble
+
 from hedgerow._state import stateful
 from hedgerow.ensemble._class_forest import (
     CLASS_FOREST_RULES,
@@ -51,7 +53,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the samples and the features that are tried.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Whether the fit is logged.
     warm_start : bool, default=False
         Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as
@@ -86,8 +88,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         The columns seen in fit.
     categories_ : tuple of ndarray
         For every feature the values of its categories, sorted; an empty array for numbers.
-    estimators_ : sequence of DecisionTreeClassifier
-        The trees, each made when it is asked for.
+    estimator_ : DecisionTreeClassifier
+        A tree that is not fitted, with the parameters of the forest's trees.
+    estimators_ : list of DecisionTreeClassifier
+        The trees, each made when it is asked for. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
         The rows that each tree was grown on, drawn again.
     feature_importances_ : ndarray of shape (n_features,)
@@ -116,6 +120,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     """
 
     _rules = CLASS_FOREST_RULES
+    _sklearn_name = "RandomForestClassifier"
 
     def __init__(
         self,
@@ -197,7 +202,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         Threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the samples and the features that are tried.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Whether the fit is logged.
     warm_start : bool, default=False
         Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as
@@ -226,8 +231,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         The columns seen in fit.
     categories_ : tuple of ndarray
         For every feature the values of its categories, sorted; an empty array for numbers.
-    estimators_ : sequence of DecisionTreeRegressor
-        The trees, each made when it is asked for.
+    estimator_ : DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the forest's trees.
+    estimators_ : list of DecisionTreeRegressor
+        The trees, each made when it is asked for. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
         The rows that each tree was grown on, drawn again.
     feature_importances_ : ndarray of shape (n_features,)
@@ -258,6 +265,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     """
 
     _rules = NUMBER_FOREST_RULES
+    _sklearn_name = "RandomForestRegressor"
 
     def __init__(
         self,
@@ -309,3 +317,8 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         self.stop_when_flat = stop_when_flat
         self.keep_targets = keep_targets
         self.max_time = max_time
+
+
+# scikit-learn lets "recursion" be the method of partial_dependence for regressors of its own class alone.
+# Ours has all that is asked of them there, categories included.
+ensemble.RandomForestRegressor.register(RandomForestRegressor)

@@ -9,12 +9,12 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
@@ -25,10 +25,12 @@ from hedgerow._parameters import (
     one_of,
     real_number,
     short_text,
+    shown,
     true_or_false,
     whole_number,
 )
 from hedgerow._rows import check_columns, remember_columns
+from hedgerow._sparse import checked_sparse
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, optional, truths
 from hedgerow._validation import check_fitted
@@ -94,7 +96,7 @@ _RULES: dict[str, Rule] = {
     left_out_=_stand_ins,
     status_=short_text,
 )
-class SelectFromForest(SelectorMixin, CallbackSupport, BaseEstimator):
+class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
     """Keep the features that matter to a forest, and of correlated ones one of each if asked.
 
     Parameters
@@ -302,7 +304,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, BaseEstimator):
         if most is None:
             return n_features
         if not is_whole(most) or not 0 <= most <= n_features:
-            msg = f"max_features is {most!r} and X has {n_features} features; give a number from 0 to that"
+            msg = f"max_features is {shown(most)} and X has {n_features} features; give a number from 0 to that"
             raise ParameterError(msg)
         return int(most)
 
@@ -385,7 +387,8 @@ def _grouped(
 def _columns(X: Any, places: NDArray[np.int64]) -> Any:
     """Return some columns of a table, as the kind of table that it is."""
     if sp.issparse(X):
-        return (X if X.format in ("csr", "csc") else X.tocsr())[:, places]
+        matrix = checked_sparse(X)
+        return (matrix if matrix.format in ("csr", "csc") else matrix.tocsr())[:, places]
     if hasattr(X, "iloc"):
         return X.iloc[:, places]  # keeps the index, also of no columns
     if nw.dependencies.is_into_dataframe(X):
@@ -393,5 +396,5 @@ def _columns(X: Any, places: NDArray[np.int64]) -> Any:
     if isinstance(X, Mapping):
         names = list(X)
         return {names[j]: X[names[j]] for j in places}
-    array = np.asarray(X)
-    return (np.asarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]
+    array = np.asanyarray(X)
+    return (np.asanyarray(X, dtype=object) if array.dtype.kind in "US" else array)[:, places]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow._engine import check_n_threads
 from hedgerow._parameters import check_seed, one_of, whole_number
+from hedgerow._rows import refuse_masked
 from hedgerow.errors import DataError
 from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
 from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement
@@ -90,7 +91,7 @@ def evaluate(
     0.96
     """
     target = _target(y)
-    answers = Answers(model, X)
+    answers = Answers(model, X, len(target))
     scores = joint_metrics(read_metrics(metrics, model), answers, target)
     run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
     spans = _spans(run, scores, check_level(confidence_level), method)
@@ -137,7 +138,9 @@ def compare(
     """
     target = _target(y)
     chosen = read_metrics(metrics, a)
-    first, second = (joint_metrics(chosen, Answers(model, X), target) for model in (a, b))
+    first, second = (
+        joint_metrics(chosen, Answers(model, X, len(target)), target) for model in (a, b)
+    )
     run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
 
     def difference(counts: Counts) -> Values:
@@ -152,6 +155,7 @@ def compare(
 
 
 def _target(y: Any) -> NDArray[Any]:
+    refuse_masked(y, "y")
     target = np.asarray(y)
     if target.ndim == 1 and len(target) > 1:
         return target

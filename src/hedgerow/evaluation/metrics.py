@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 
-from hedgerow.errors import ParameterError
+from hedgerow.errors import DataError, ParameterError
 from hedgerow.evaluation.from_sums import has_formula, score_from_sums
 from hedgerow.resampling.plan import Counts
 from hedgerow.resampling.samples import drawn_rows
@@ -33,9 +33,10 @@ class Answers:
     To scikit-learn's scorers it is an estimator whose X is an array of row numbers.
     """
 
-    def __init__(self, model: Any, X: Any) -> None:
+    def __init__(self, model: Any, X: Any, n_rows: int) -> None:
         self._model = model
         self._X = X
+        self._n_rows = n_rows
         self._known: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -52,11 +53,18 @@ class Answers:
         def pick(rows: NDArray[np.int64]) -> Any:
             with self._lock:
                 if name not in self._known:
-                    self._known[name] = np.asarray(answer(self._X))
+                    self._known[name] = self._checked(np.asarray(answer(self._X)))
             return self._known[name][rows]
 
         pick.__name__ = name
         return pick
+
+    def _checked(self, found: NDArray[Any]) -> NDArray[Any]:
+        """Return answers if there is one for each target."""
+        if len(found) == self._n_rows:
+            return found
+        msg = f"X has {len(found)} rows but y has {self._n_rows} targets; give one target a row"
+        raise DataError(msg)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,11 @@ def read_ahead(items: Iterator[Item]) -> Generator[Item]:
     room = threading.Semaphore(1)
     unwanted = threading.Event()
     thread = threading.Thread(target=_fill, args=(queue, items, room, unwanted), daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no thread left: then nothing is read ahead
+        yield from items
+        return
     try:
         while True:
             item, error = queue.get()

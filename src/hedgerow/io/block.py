@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._parameters import HUGE
 from hedgerow.errors import FileFormatError
 
 __all__ = ["Block", "BlockReader", "Parts", "checked_weights", "refuse_what_is_not_finite"]
@@ -80,11 +81,11 @@ def refuse_what_is_not_finite(
 def checked_weights(path: Path, weights: NDArray[Any], n_before: int) -> NDArray[np.float64]:
     """Return the weights of a block, or raise; ``n_before`` rows of its file went before."""
     numbers = weights.astype(np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0.0)))
+    wrong = np.flatnonzero(~((numbers >= 0.0) & (numbers <= HUGE)))
     if len(wrong):
         problem = (
             f"row {n_before + wrong[0] + 1} has the weight {numbers[wrong[0]]}; weights must be "
-            "finite and not negative"
+            f"numbers from 0 to {HUGE:g}"
         )
         raise FileFormatError(path, None, problem)
     return numbers

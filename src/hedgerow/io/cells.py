@@ -16,12 +16,18 @@ __all__ = [
     "labels_of",
     "numbers_of",
     "position_of",
+    "shortened",
+    "text_array",
     "whole_where_possible",
 ]
 
 MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
 """What stands for a missing value in a cell."""
 _LARGEST_EXACT = 2.0**53
+_MOST_SHOWN = 100
+"""Characters of a cell that a message shows."""
+_MOST_FIXED = 64
+"""Characters of a text up to which arrays of them have a fixed width."""
 
 
 def is_missing(cell: str) -> bool:
@@ -61,10 +67,21 @@ def _number(cell: str) -> float:
 
 def labels_of(cells: NDArray[np.object_], *, as_text: bool) -> NDArray[Any]:
     """Return labels as whole numbers if all are, else as numbers if all are, else as text."""
-    values, codes = np.unique(cells.astype(str), return_inverse=True)
+    values: list[str] = sorted(set(cells.tolist()))
+    numbers = {value: number for number, value in enumerate(values)}
+    codes = np.fromiter(map(numbers.__getitem__, cells.tolist()), np.int64, len(cells))
     if as_text or not all(is_number(value) and _is_exact(value) for value in values):
-        return values[codes]
+        return text_array(values)[codes]
     return whole_where_possible(np.array([float(value) for value in values]))[codes]
+
+
+def text_array(texts: Sequence[str]) -> NDArray[Any]:
+    """Return texts as an array: of fixed width, or of objects if some are long.
+
+    In an array of fixed width each takes as much room as the longest.
+    """
+    is_long = max(map(len, texts), default=0) > _MOST_FIXED
+    return np.array(texts, dtype=object if is_long else np.str_)
 
 
 def _is_exact(cell: str) -> bool:
@@ -77,6 +94,11 @@ def whole_where_possible(numbers: NDArray[np.float64]) -> NDArray[np.int64] | ND
     if np.all((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST_EXACT)):
         return numbers.astype(np.int64)
     return numbers
+
+
+def shortened(cell: str) -> str:
+    """Return a cell that fits into a message."""
+    return cell if len(cell) <= _MOST_SHOWN else f"{cell[:_MOST_SHOWN]}..."
 
 
 def position_of(target: str | int | None, n_columns: int) -> int | None:

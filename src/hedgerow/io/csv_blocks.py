@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import FileFormatError
 from hedgerow.io.block import Block, checked_weights, refuse_what_is_not_finite
-from hedgerow.io.cells import MISSING, is_missing, is_number, numbers_of
+from hedgerow.io.cells import MISSING, is_missing, is_number, numbers_of, shortened, text_array
 from hedgerow.io.csv_file import CsvRequest, column_names, csv_pieces, target_position
 from hedgerow.io.sniff import sniff_layout
 from hedgerow.io.source import DAMAGE, Source
@@ -34,7 +34,7 @@ class CsvBlocks:
     ) -> None:
         self.source = source
         self.path: Path = source.path
-        self._layout = sniff_layout(head, target)
+        self._layout = sniff_layout(source.path, head, target)
         names = column_names(source, self._layout)
         self._target = self._position(names, -1 if target is None else target)
         self._weight = None if weight is None else self._position(names, weight)
@@ -64,7 +64,7 @@ class CsvBlocks:
         return self._by_arrow(block_bytes) if find_spec("pyarrow") else self._plain(block_bytes)
 
     def _by_arrow(self, block_bytes: int) -> Iterator[Block]:
-        """Yield what pyarrow reads; if it cannot, the plain reader says which line is wrong."""
+        """Yield what pyarrow reads; where it cannot, the plain reader goes on, or says what is wrong."""
         import pyarrow as pa
 
         n_before = 0
@@ -83,12 +83,10 @@ class CsvBlocks:
                         weights = checked_weights(self.path, weights, n_before)
                     n_before += len(X)
                     yield Block((X,), labels, X.nbytes, weights)
-            except (pa.ArrowInvalid, *DAMAGE) as error:
-                for _ in self._plain(block_bytes):
-                    pass
-                raise FileFormatError(
-                    self.path, None, f"pyarrow cannot read it: {error}"
-                ) from error
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, *DAMAGE):
+                yield from _after(n_before, self._plain(block_bytes))
 
     def _batches(self, stream: Any, block_bytes: int) -> Iterator[Any]:
         import pyarrow as pa
@@ -110,12 +108,12 @@ class CsvBlocks:
         )
         return (batch for batch in reader if batch.num_rows)
 
-    def _labels(self, column: Any, n_before: int) -> NDArray[np.str_]:
+    def _labels(self, column: Any, n_before: int) -> NDArray[Any]:
         """Return the labels of a batch as text, looked up so that equal ones are made once."""
         from pyarrow import compute
 
         coded = compute.utf8_trim_whitespace(column).dictionary_encode()
-        values = np.array(coded.dictionary.to_pylist(), dtype=np.str_)
+        values = text_array(coded.dictionary.to_pylist())
         codes: NDArray[np.int32] = coded.indices.to_numpy()
         missing = [k for k, value in enumerate(values.tolist()) if is_missing(value)]
         wrong = np.flatnonzero(np.isin(codes, missing))
@@ -130,7 +128,7 @@ class CsvBlocks:
         for lines, rows in csv_pieces(self.source, self._layout, len(self._names)):
             columns = dict(zip(self._names, zip(*rows, strict=True), strict=True))
             cells = columns[self._names[self._target]]
-            labels = np.array([cell.strip() for cell in cells], dtype=np.str_)
+            labels = text_array([cell.strip() for cell in cells])
             self._refuse_missing_labels(lines, labels)
             X = np.empty((len(rows), len(self._features)))
             for j, name in enumerate(self._features):
@@ -156,7 +154,7 @@ class CsvBlocks:
             raise self._no_number(lines, cells, name)
         return numbers
 
-    def _refuse_missing_labels(self, lines: list[int], labels: NDArray[np.str_]) -> None:
+    def _refuse_missing_labels(self, lines: list[int], labels: NDArray[Any]) -> None:
         for line, label in zip(lines, labels.tolist(), strict=True):
             if is_missing(label):
                 problem = f"the target is missing ({label!r}); fill it in or remove the row"
@@ -167,6 +165,19 @@ class CsvBlocks:
         for line, cell in zip(lines, cells, strict=True):
             text = cell.strip()
             if not (is_missing(text) or is_number(text)):
-                problem = f"column {name!r} holds {text!r}, which is no number; {_ENCODE}"
+                problem = (
+                    f"column {name!r} holds {shortened(text)!r}, which is no number; {_ENCODE}"
+                )
                 return FileFormatError(self.path, line, problem)
         raise AssertionError(name)
+
+
+def _after(n_rows: int, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the blocks without so many first rows."""
+    for block in blocks:
+        if n_rows < block.n_rows:
+            kept = slice(n_rows, None)
+            weights = None if block.weights is None else block.weights[kept]
+            rows = np.ascontiguousarray(block.parts[0][kept])
+            yield Block((rows,), block.labels[kept], rows.nbytes, weights)
+        n_rows = max(n_rows - block.n_rows, 0)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import FileFormatError
 from hedgerow.io.cells import is_missing, labels_of, numbers_of, position_of
 from hedgerow.io.sniff import Layout, sniff_layout
-from hedgerow.io.source import DAMAGE, Source
+from hedgerow.io.source import DAMAGE, LONGEST_LINE, Source
 from hedgerow.io.table import Table, missing_mask
 
 __all__ = ["CsvRequest", "column_names", "csv_pieces", "read_csv", "target_position"]
@@ -75,7 +77,7 @@ class _Column:
 
 def read_csv(source: Source, head: list[bytes], request: CsvRequest) -> Table:
     """Read a CSV file whose first lines are known."""
-    layout = sniff_layout(head, request.target)
+    layout = sniff_layout(source.path, head, request.target)
     names = column_names(source, layout)
     position = target_position(source, layout, names, request)
     if not layout.has_header:
@@ -121,10 +123,10 @@ def column_names(source: Source, layout: Layout) -> list[str]:
     if not layout.has_header:
         return cells
     names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(cells)]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            problem = f"two columns are called {name!r}; give each column a name of its own"
-            raise FileFormatError(source.path, line, problem)
+    if len(set(names)) < len(names):
+        name, _ = Counter(names).most_common(1)[0]
+        problem = f"two columns are called {name!r}; give each column a name of its own"
+        raise FileFormatError(source.path, line, problem)
     return names
 
 
@@ -230,7 +232,8 @@ def _wrong_width(n_cells: int, width: int) -> str:
 def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """Yield every row that is not blank with the line it starts on."""
     with source.open() as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
-        reader = csv.reader(text, delimiter=layout.delimiter, skipinitialspace=True, strict=True)
+        lines = _lines(source, text)
+        reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=True, strict=True)
         while True:
             line = reader.line_num + 1
             try:
@@ -249,9 +252,19 @@ def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
 
 
+def _lines(source: Source, text: io.TextIOBase) -> Iterator[str]:
+    """Yield the lines, none of which may be so long that it would not fit into memory."""
+    number = 0
+    while line := text.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
+            raise source.too_long(number)
+        yield line
+
+
 def _undecodable_line(source: Source) -> int | None:
     """Return the first line that is not UTF-8."""
-    with source.open() as stream:
+    with source.open() as stream, suppress(*DAMAGE):
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.errors import FileFormatError
 from hedgerow.io.block import Block
-from hedgerow.io.cells import whole_where_possible
-from hedgerow.io.source import DAMAGE, Source
+from hedgerow.io.cells import shortened, whole_where_possible
+from hedgerow.io.source import DAMAGE, LONGEST_LINE, Source
 from hedgerow.io.table import Table
 
 __all__ = ["LibsvmBlocks", "read_libsvm"]
@@ -48,15 +48,20 @@ class LibsvmBlocks:
 
     def _stretches(self, n_bytes: int) -> Iterator[bytes]:
         """Yield the text in stretches of whole lines."""
+        n_before = 0
         with self.source.open() as stream:
             while True:
                 try:
                     text = stream.read(n_bytes)
-                    text += stream.readline() if text else b""
+                    rest = stream.readline(LONGEST_LINE) if text else b""
                 except DAMAGE as error:
                     raise self.source.damaged(_n_whole_lines(self.source) + 1) from error
                 if not text:
                     return
+                text += rest
+                n_before += text.count(b"\n")
+                if len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
+                    raise self.source.too_long(n_before + 1)
                 yield text
 
 
@@ -108,19 +113,20 @@ def _problem(line: bytes) -> str:
     label, *pairs = line.split(b"#", 1)[0].split()
     if not _is_finite(label):
         return f"the label {_quoted(label)} is no number; a line is: label index:value ..."
-    indices = []
+    indices: list[
+        bytes
+    ] = []  # their digits: of any number of them, a number of Python's is not made
     for pair in pairs:
         index, colon, value = pair.partition(b":")
         if index == b"qid":
             continue
         if not colon or not index.isdigit() or not _is_finite(value):
             return f"{_quoted(pair)} is no index:value pair of finite numbers; correct or remove it"
-        indices.append(int(index))
-    if any(a >= b for a, b in pairwise(indices)):
+        indices.append(index.lstrip(b"0"))
+    if any((len(a), a) >= (len(b), b) for a, b in pairwise(indices)):
         return "the indices do not increase; sort the pairs of the line and keep each index once"
-    return (
-        f"the index {max(indices, default=0)} is too large; number the features up to {_MOST_INDEX}"
-    )
+    largest = indices[-1].decode() if indices else "0"
+    return f"the index {shortened(largest)} is too large; number the features up to {_MOST_INDEX}"
 
 
 def _is_finite(token: bytes) -> bool:
@@ -131,7 +137,7 @@ def _is_finite(token: bytes) -> bool:
 
 
 def _quoted(token: bytes) -> str:
-    return repr(token.decode("utf-8", errors="replace"))
+    return repr(shortened(token.decode("utf-8", errors="replace")))
 
 
 def _n_whole_lines(source: Source) -> int:

@@ -31,7 +31,7 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        The file; "-" is standard input.
+        The file; "-" is standard input. It is read more than once, so that a pipe is refused.
     target : str or int, optional
         The column with the labels: its name, or its position from 0 (negative: from the end), also
         written as text. In a LIBSVM file the labels are where they are, and none is given.
@@ -62,6 +62,8 @@ def read_table(
     CSV: cells are separated by comma, semicolon or tab, whichever fits the first lines, may be
     quoted, and lose the white space around them. Empty cells and NA, N/A, nan, NaN, null and ? are
     missing values. A column is numeric if every other cell is a number, else text. Encoding: UTF-8.
+    There are at most 1,048,576 columns. Labels of more than 64 characters are in an array of objects,
+    others in one of fixed width.
     LIBSVM: indices count from 1, or from 0 if an index 0 is found.
     """
     if format not in _FORMATS:

@@ -110,11 +110,8 @@ def _reader(
 ) -> BlockReader:
     """Return the reader of a file's format."""
     source = Source(path)
-    with source.open() as stream:
-        is_parquet = file_format == "parquet" or (
-            file_format == "auto" and stream.read(len(_PARQUET)) == _PARQUET
-        )
-    if is_parquet:
+    source.open().close()
+    if file_format == "parquet" or (file_format == "auto" and source.starts_with(_PARQUET)):
         return ParquetBlocks(path, target, weight)
     head = source.head(N_SAMPLED_LINES)
     if file_format == "libsvm" or (file_format == "auto" and looks_like_libsvm(head)):

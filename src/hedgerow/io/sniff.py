@@ -7,13 +7,17 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
+from hedgerow.errors import FileFormatError
 from hedgerow.io.cells import is_missing, is_number, position_of
 
-__all__ = ["N_SAMPLED_LINES", "Layout", "looks_like_libsvm", "sniff_layout"]
+__all__ = ["MOST_COLUMNS", "N_SAMPLED_LINES", "Layout", "looks_like_libsvm", "sniff_layout"]
 
 N_SAMPLED_LINES = 100
 """How many first lines are looked at."""
+MOST_COLUMNS = 2**20
+"""Columns of a CSV file: each takes some 500 bytes whatever it holds."""
 
 _LIBSVM_LINE = re.compile(rb"[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:,;]+)+\s*(#.*)?")
 
@@ -42,8 +46,10 @@ def looks_like_libsvm(head: list[bytes]) -> bool:
     return 2 * n_like > len(lines)
 
 
-def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:
+def sniff_layout(path: Path, head: list[bytes], target: str | int | None) -> Layout:
     """Infer the layout from the first lines; a target found in the first one makes it a header."""
+    for number, line in enumerate(head, start=1):
+        _refuse_too_many_cells(path, number, line)
     text = b"".join(head).decode("utf-8", errors="replace")
     regularity = {delimiter: _regularity(text, delimiter) for delimiter in _DELIMITERS}
     delimiter = max(regularity, key=lambda candidate: regularity[candidate])
@@ -51,6 +57,19 @@ def sniff_layout(head: list[bytes], target: str | int | None) -> Layout:
     rows = _rows(text, delimiter)
     has_header = bool(rows) and (_is_name(target, rows[0]) or _is_header(rows[0], rows[1:]))
     return Layout(delimiter, has_header)
+
+
+def _refuse_too_many_cells(path: Path, number: int, line: bytes) -> None:
+    """Refuse a line with more cells than columns can be, before they are made."""
+    if len(line) <= MOST_COLUMNS:
+        return
+    n_cells = 1 + max(line.count(delimiter.encode()) for delimiter in _DELIMITERS)
+    if n_cells > MOST_COLUMNS:
+        problem = (
+            f"the line has {n_cells:,} cells, where a CSV file may have {MOST_COLUMNS:,} columns; "
+            "give fewer columns, or a LIBSVM file, which needs no cell for a zero"
+        )
+        raise FileFormatError(path, number, problem)
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:

@@ -5,22 +5,31 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hedgerow.errors import FileAccessError, FileFormatError
 
-__all__ = ["DAMAGE", "Source"]
+__all__ = ["DAMAGE", "LONGEST_LINE", "Source", "open_regular"]
 
 DAMAGE = (EOFError, OSError, zlib.error)
 """What the decompressors raise in the middle of a file that is cut short or altered."""
 
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FOLDER = "it is a folder; name a file in it"
+
+LONGEST_LINE = 2**28
+"""Bytes, or characters, of a line that is read: compressed data can be a thousand times as long as
+the file, and memory must not follow them."""
+_MOST_OF_A_HEAD = 2**26
+"""Bytes of the first lines together, of which one may always be whole."""
 
 
 class Source:
@@ -44,12 +53,26 @@ class Source:
     def head(self, n_lines: int) -> list[bytes]:
         """Return the first lines; damage is left to be found when the whole file is read."""
         lines: list[bytes] = []
-        with self.open() as stream:
-            try:
-                lines.extend(islice(stream, n_lines))
-            except DAMAGE:
-                return lines
+        n_bytes = 0
+        with self.open() as stream, suppress(*DAMAGE):
+            while len(lines) < n_lines and n_bytes < _MOST_OF_A_HEAD:
+                line = stream.readline(LONGEST_LINE)
+                if not line:
+                    break
+                lines.append(line)
+                n_bytes += len(line)
         return lines
+
+    def starts_with(self, start: bytes) -> bool:
+        """Say whether these are the first bytes; where they are damaged they are not."""
+        with self.open() as stream, suppress(*DAMAGE):
+            return stream.read(len(start)) == start
+        return False
+
+    def too_long(self, line: int) -> FileFormatError:
+        """Return the error for a line that is longer than any that is read."""
+        problem = f"the line is longer than {LONGEST_LINE:,} bytes; give a table with shorter lines"
+        return FileFormatError(self.path, line, problem)
 
     def damaged(self, line: int) -> FileFormatError:
         """Return the error for compressed data that break off in a line."""
@@ -59,10 +82,7 @@ class Source:
     def _open_plain(self) -> BinaryIO:
         if self._memory is not None:
             return io.BytesIO(self._memory)
-        try:
-            return self.path.open("rb")
-        except OSError as error:
-            raise FileAccessError(f"cannot read {self.path}: {_reason(error)}") from error
+        return open_regular(self.path)
 
     def _reopen(self, plain: BinaryIO) -> BinaryIO | Path:
         """Return what a decompressor shall open; given a path, it also closes the file."""
@@ -70,6 +90,21 @@ class Source:
             return plain
         plain.close()
         return self.path
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading; a pipe, device or folder is refused at once, whoever is at its other end."""
+    try:
+        # Without O_NONBLOCK, a pipe is opened only when somebody writes to it; files do not care.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # a ValueError if there is a NUL in the name
+        raise FileAccessError(f"cannot read {path}: {_reason(error)}") from error
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    what = _FOLDER if stat.S_ISDIR(mode) else "it is not a regular file; copy what it gives into one"
+    raise FileAccessError(f"cannot read {path}: {what}")
 
 
 def _without_byte_order_mark(stream: BinaryIO) -> BinaryIO:
@@ -83,12 +118,10 @@ def _without_byte_order_mark(stream: BinaryIO) -> BinaryIO:
     return stream
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: OSError | ValueError) -> str:
     """Say why a file cannot be opened, and what to do."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file; check its name and folder"
-    if isinstance(error, IsADirectoryError):
-        return "it is a folder; name a file in it"
     if isinstance(error, PermissionError):
         return "permission is denied; ask its owner or copy it to where you may read"
-    return f"{error.strerror or error}; check the disk and the name"
+    return f"{getattr(error, 'strerror', None) or error}; check the disk and the name"

@@ -123,9 +123,10 @@ def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     """Return the same numbers in fewer bytes, if that is possible without a loss."""
     if array.dtype == np.float64:
         some = array.ravel()[:_TRIED]
-        if not np.array_equal(some.astype(np.float32), some):
-            return array
-        single = array.astype(np.float32)
+        with np.errstate(over="ignore"):  # what is infinite then is not equal
+            if not np.array_equal(some.astype(np.float32), some):
+                return array
+            single = array.astype(np.float32)
         return single if np.array_equal(single, array) else array
     if array.dtype.kind == "i" and array.size and array.min() >= 0:
         return array.astype(np.min_scalar_type(int(array.max())))

@@ -42,7 +42,8 @@ class Table:
     def n_rows(self) -> int:
         """How many rows there are."""
         if isinstance(self.X, dict):
-            return len(next(iter(self.X.values())))
+            columns = [*self.X.values(), *([] if self.y is None else [self.y])]
+            return len(columns[0])
         return int(self.X.shape[0])
 
     @property

@@ -107,7 +107,7 @@ def variance(rows: Rows, weight: NDArray[np.float64] | None = None) -> float:
     share = weight / (np.sum(weight) * rows.shape[1])
     mean = float(share @ _row_sums(rows))
     if sp.issparse(rows):
-        return float(share @ _row_sums(rows.multiply(rows))) - mean**2
+        return float(share @ _row_sums(rows.multiply(rows))) - mean * mean
     return float(share @ _row_sums((rows.astype(np.float64, copy=False) - mean) ** 2))
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from hedgerow._parameters import Rule, true_or_false
 from hedgerow._rows import read_rows
+from hedgerow._sparse import checked_sparse
 from hedgerow._state import stateful
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
@@ -94,6 +95,7 @@ class _Given(Kernel):
         """Return the rows of ``self(X)`` with these indices, without the others."""
         self._check()
         wanted = np.asarray(indices, dtype=np.intp)
+        X = _rows_to_pick(X)
         n = _n_rows(X)
         values = np.empty((len(wanted), n))
         for block in _blocks(len(wanted), n):
@@ -135,7 +137,8 @@ class FunctionKernel(_Given):
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return k(x, z) for each row x of X and each row z of Y, or of X again."""
         self._check()
-        others = X if Y is None else Y
+        X = _rows_to_pick(X)
+        others = X if Y is None else _rows_to_pick(Y)
         n, m = _n_rows(X), _n_rows(others)
         values = np.empty((n, m))
         for block in _blocks(n, m):
@@ -145,6 +148,7 @@ class FunctionKernel(_Given):
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x, from small squares along the diagonal."""
         self._check()
+        X = _rows_to_pick(X)
         parts = (_part(X, block) for block in _slices(_n_rows(X), _SQUARE))
         return np.concatenate([self._values(part, part).diagonal() for part in parts])
 
@@ -181,11 +185,13 @@ class RowsKernel(_Given):
         n = _n_rows(X)
         if Y is None:
             return self.rows(X, np.arange(n))
-        return self.rows(_one_after_the_other(X, Y), np.arange(n))[:, n:]
+        both = _one_after_the_other(_rows_to_pick(X), _rows_to_pick(Y))
+        return self.rows(both, np.arange(n))[:, n:]
 
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x; unless the source knows them, all rows are asked for."""
         self._check()
+        X = _rows_to_pick(X)
         n = _n_rows(X)
         if hasattr(self.source, "diagonal"):
             return np.array(self.source.diagonal(X), dtype=np.float64)
@@ -195,6 +201,11 @@ class RowsKernel(_Given):
     def _rows_of(self, X: Any, indices: Indices) -> Matrix:
         values = self.source.rows(X, indices)
         return _fitting(values, (len(indices), _n_rows(X)), self.source)
+
+
+def _rows_to_pick(X: Any) -> Any:
+    """Return X as something whose rows can be picked; a sparse matrix is checked and in rows."""
+    return checked_sparse(X).tocsr() if sp.issparse(X) else X
 
 
 def _n_rows(X: Any) -> int:
@@ -240,5 +251,9 @@ def _fitting(values: Any, shape: tuple[int, int], who: Any) -> Matrix:
 
 def _float64(values: Any) -> Matrix:
     """Return a dense float64 array of its own or that of the values."""
-    dense = values.toarray() if sp.issparse(values) else values
+    dense = (
+        checked_sparse(values, "the table of kernel values").toarray()
+        if sp.issparse(values)
+        else values
+    )
     return np.array(dense, dtype=np.float64)

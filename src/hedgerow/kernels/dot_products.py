@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,14 @@ from hedgerow.kernels.vectors import Gamma, GammaKernel, VectorKernel, finite_nu
 
 __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
-_POLYNOMIAL = {"degree": whole_number(1), "coef0": finite_number, "gamma": gamma_rule}
+
+def _degree(value: Any) -> str | None:
+    """Allow degrees that the core can count to."""
+    fine = whole_number(1)(value) is None and value < 2**31
+    return None if fine else "an integer from 1 to 2**31 - 1"
+
+
+_POLYNOMIAL = {"degree": _degree, "coef0": finite_number, "gamma": gamma_rule}
 _SIGMOID = {"coef0": finite_number, "gamma": gamma_rule}
 
 

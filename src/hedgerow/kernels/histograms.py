@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +19,11 @@ _CHI_SQUARED = {"gamma": gamma_rule}
 
 class _OfHistograms(VectorKernel):
     """A kernel of rows without negative numbers."""
+
+    def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
+        """Return a new kernel for these training rows, of which none may hold a negative number."""
+        self._read(X)
+        return super().resolved(X, sample_weight)
 
     def _read(self, X: Any) -> Rows:
         rows = read_finite(X)

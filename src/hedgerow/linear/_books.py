@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._parameters import HUGE
 from hedgerow.errors import DataError
 from hedgerow.io.cells import labels_of, numbers_of, whole_where_possible
 
@@ -80,13 +81,16 @@ class LabelBook:
         assert self._known is not None
         by_number = self._known[np.argsort(self._numbers)]
         classes, ranks = np.unique(_plain_labels(by_number), return_inverse=True)
+        if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+            msg = f"the target holds {classes[~np.isfinite(classes)][0]}, which is no class; remove its rows or label them"
+            raise DataError(msg)
         totals = np.bincount(ranks, self._weights, minlength=len(classes))
         return classes, ranks, totals.astype(np.float64)
 
 
 def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
     """Return labels as whole numbers if all are, else as numbers if all are, else as text."""
-    if labels.dtype.kind in "US":
+    if labels.dtype.kind in "USO":
         return labels_of(labels.astype(object), as_text=False)
     return whole_where_possible(labels) if labels.dtype.kind == "f" else labels
 
@@ -108,21 +112,22 @@ class ValueBook:
     def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
         """Take in the values of a block; return them as numbers."""
         values = self.codes(labels)
-        if not np.isfinite(values).all():
-            msg = "the target holds a value that is not finite; remove the row or fill it in"
+        wrong = np.flatnonzero(~(np.abs(values) <= HUGE))
+        if len(wrong):
+            msg = f"the target holds {values[wrong[0]]}, where values must be numbers up to {HUGE:g}; fill it in, scale the column or remove the row"
             raise DataError(msg)
         before, here = self._n, len(values)
         self._n += here
         apart = float(np.mean(values)) - self._mean
         self._mean += apart * here / self._n
-        self._squares += float(np.var(values)) * here + apart**2 * before * here / self._n
+        self._squares += float(np.var(values)) * here + apart * apart * before * here / self._n
         self._size += float(np.sum(np.abs(values)))
         self.weight += here if weights is None else float(np.sum(weights))
         return values
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return the values as numbers."""
-        values = numbers_of(labels.tolist()) if labels.dtype.kind in "US" else labels
+        values = numbers_of(labels.tolist()) if labels.dtype.kind in "USO" else labels
         if values is None:
             msg = f"the target holds text such as {labels[0]!r}, where a regressor needs numbers; use a classifier"
             raise DataError(msg)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._engine import side_by_side
-from hedgerow._parameters import is_whole
+from hedgerow._parameters import HUGE, LEAST, is_whole, whole_number
 from hedgerow._rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.errors import ParameterError
 from hedgerow.problems import LinearProblem, relative_gap
@@ -28,6 +28,8 @@ Vector = NDArray[np.float64]
 Item: TypeAlias = tuple[LinearProblem, NDArray[np.int64]]
 """A problem in one fold, and the rows to judge by."""
 
+MOST_VALUES = 1000
+"""Values of C that are tried, at most."""
 DECADES = 3
 """How far a grid goes to either side of where a row's loss and its pull on w weigh the same."""
 
@@ -35,12 +37,13 @@ DECADES = 3
 def grid(value: Any) -> str | None:
     """Allow what ``Cs`` may be."""
     if is_whole(value):
-        return None if value >= 1 else "a number of values, at least 1, or the values"
+        expected = whole_number(1, MOST_VALUES)(value)
+        return None if expected is None else f"a number of values, {expected}, or the values"
     try:
         values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return "a number of values or a sequence of positive numbers"
-    fine = values.ndim == 1 and len(values) > 0 and np.all(np.isfinite(values) & (values > 0))
+    fine = values.ndim == 1 and len(values) > 0 and np.all((values >= LEAST) & (values <= HUGE))
     return None if fine else "a number of values or a sequence of positive numbers"
 
 
@@ -55,7 +58,8 @@ def c_values(Cs: int | Sequence[float], problem: LinearProblem) -> Vector:
     used = np.flatnonzero(problem.weight)
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads)[used]
     size = float(np.mean(norms * problem.weight[used])) or 1.0
-    return np.geomspace(10.0**-DECADES, 10.0**DECADES, int(Cs)) / size
+    values = np.geomspace(10.0**-DECADES, 10.0**DECADES, int(Cs)) / size
+    return np.unique(np.clip(values, LEAST, HUGE))
 
 
 @dataclass(frozen=True, eq=False)

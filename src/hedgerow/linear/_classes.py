@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -100,7 +101,7 @@ def refuse_what_all_at_once_lacks(model: Any) -> None:
                 "the hinge and the l2 penalty; leave it out, or use multi_class='ovr'"
             )
             raise ParameterError(msg)
-    if np.isinf(model.C):
+    if math.isinf(model.C):
         msg = "C=inf asks for a hard margin, which multi_class='crammer_singer' has not; use a finite C, or multi_class='ovr'"
         raise ParameterError(msg)
 

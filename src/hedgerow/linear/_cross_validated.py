@@ -14,7 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import Rule, check_seed, one_of, real_number
+from hedgerow._parameters import Rule, one_of, real_number, repeatable_seed
 from hedgerow._rows import matrix_of
 from hedgerow._state.rules import AttributeRule, numbers
 from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
@@ -154,7 +154,7 @@ class CrossValidatedMachine(LinearMachine):
         """Set the score of each C in each fold."""
         splits = self._splits(data, groups)
         folds = [Fold(self._fold_weight(data, train), test) for train, test in splits]
-        seed, options = check_seed(self.random_state), dict(self.solver_options or {})
+        seed, options = repeatable_seed(self.random_state), dict(self.solver_options or {})
         scores, self.gaps_ = fold_scores(
             problems,
             folds,

@@ -8,7 +8,7 @@ where n_j counts the rows that have feature j, so that every feature has some k 
 rows if these are fewer; a feature that is always there stands for the constant. The row then stands
 for 1 / p_i rows. Whether it is kept is drawn once: a number u_i is drawn, and the row kept while
 u_i < p_i. Counts only rise, and k only falls when the sample has outgrown its bytes, so that no row
-that was let go would be wanted later.
+that was let go would be wanted later. Until then k is infinite, and the sample is all rows.
 """
 
 from __future__ import annotations
@@ -44,12 +44,15 @@ class SampledRows:
         Their own weights.
     stands_for : ndarray
         How many rows each stands for: 1 if all rows with one of its features are here.
+    is_whole : bool
+        Whether all rows are here.
     """
 
     matrix: _core.Matrix
     labels: NDArray[Any]
     weights: Vector | None
     stands_for: Vector
+    is_whole: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,7 @@ class EvenSample:
     most_bytes : int
         What its features may take.
     most_features : int
-        With more, it is given up.
+        With more, it is given up when it has outgrown its bytes.
     seed : int
         Seeds the draws.
     """
@@ -104,11 +107,11 @@ class EvenSample:
         self._counts: NDArray[np.int64] = np.zeros(0, np.int64)
         self._n_rows = self._n_blocks = 0
         self._k = np.inf
+        self._is_given_up = False
 
     def add(self, block: Block) -> None:
         """Take in the rows of a block, with indices as they are written."""
-        if len(self._counts) > self._most_features:
-            self._chunks = []
+        if self._is_given_up:
             return
         draws = generator_of(self._seed, self._n_blocks).random(block.n_rows)
         n_columns = len(self._counts)
@@ -119,10 +122,12 @@ class EvenSample:
         self._chunks.append(self._thinned(chunk))
         if sum(chunk.n_bytes for chunk in self._chunks) > self._most_bytes:
             self._thin_out()
+        if np.isfinite(self._k) and len(self._counts) > self._most_features:
+            self._is_given_up, self._chunks = True, []
 
     def close(self, counted_from: int, n_features: int) -> SampledRows | None:
         """Return the sample; None if it was given up."""
-        if len(self._counts) > self._most_features or not self._chunks:
+        if self._is_given_up:
             return None
         chunks = [self._thinned(chunk) for chunk in self._chunks]
         self._chunks = []
@@ -133,6 +138,7 @@ class EvenSample:
             np.concatenate([chunk.labels for chunk in chunks]),
             np.concatenate(weights) if weights else None,
             1.0 / np.concatenate(probabilities),
+            is_whole=bool(np.isinf(self._k)),
         )
 
     def _count(self, matrix: _core.Matrix) -> None:
@@ -150,11 +156,15 @@ class EvenSample:
         return np.maximum(largest, 1.0 / self._n_rows)
 
     def _thinned(self, chunk: _Chunk) -> _Chunk:
+        if np.isinf(self._k):
+            return chunk
         return chunk.where(chunk.draws < self._k * self._rates(chunk.matrix))
 
     def _thin_out(self) -> None:
-        """Let rows go until the sample takes half of its bytes, by a lower k if need be."""
+        """Let rows go until the sample takes half of its bytes, by a lower k if need be; one stays."""
         keys = np.concatenate([chunk.draws / self._rates(chunk.matrix) for chunk in self._chunks])
+        if len(keys) < 2:
+            return
         self._k = min(self._k, float(np.quantile(keys, 0.5)))
         self._chunks = [self._thinned(chunk) for chunk in self._chunks]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._parameters import HUGE
 from hedgerow._validation import check_weights
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
 from hedgerow.io import Block, RowFiles, RowNumbers, Spool, read_ahead
@@ -82,7 +83,8 @@ class FileRows:
     mean_norm : float
         The mean of the squared norms of the rows.
     sample : SampledRows or None
-        Some rows, to start from; None if there are too many features for that.
+        All rows if they fit into a few blocks, else some to start from; None if there are too many
+        features for that.
     """
 
     def __init__(
@@ -112,9 +114,9 @@ class FileRows:
     def survey(self, n_features: int | None, most_sampled: int, seed: int) -> None:
         """Read all files once: count rows and features, take down labels, and draw a sample.
 
-        There is none with more features than ``most_sampled``.
+        There is none with more features than ``most_sampled``, unless it holds all rows.
         """
-        lowest, highest, squares = 1, -1, 0.0
+        lowest, highest, squares, is_sparse = 1, -1, 0.0, False
         sample = EvenSample(SAMPLED_BLOCKS * self.files.block_bytes, most_sampled + 1, seed)
         monitor = current()
         for block in read_ahead(self._weighted(self.files.blocks())):
@@ -123,7 +125,8 @@ class FileRows:
                 self._spool.add(coded)
             sample.add(coded)
             lowest, highest = _index_range(block, lowest, highest)
-            squares += inner(block.parts[0].ravel(), block.parts[0].ravel())
+            is_sparse = block.is_sparse
+            squares += self._sum_of_squares(block)
             self.n_rows += block.n_rows
             self.n_bytes += block.n_bytes
             monitor.report(self.n_bytes)
@@ -134,9 +137,23 @@ class FileRows:
         if self._weights is not None:
             check_weights(self._weights, self.n_rows)
         self._counted_from = 1 if lowest > 0 else 0
-        self.n_features = self._width(highest + 1 - self._counted_from, n_features)
+        self.n_features = self._width(highest + 1 - self._counted_from, n_features, is_sparse)
         self.mean_norm = squares / self.n_rows
         self.sample = sample.close(self._counted_from, self.n_features)
+
+    def _sum_of_squares(self, block: Block) -> float:
+        """Return the sum of the squared values of a block, none of which may be huge."""
+        values = block.parts[0].ravel()
+        with np.errstate(over="ignore"):
+            squares = inner(values, values)
+        if squares >= HUGE**2 and np.max(np.abs(values)) > HUGE:
+            value = values[np.argmax(np.abs(values))]
+            msg = (
+                f"{self.files.paths[0]}, or a file with it, has the value {value}; values beyond "
+                f"{HUGE:g} overflow when they are multiplied: scale the column, or remove the row"
+            )
+            raise DataError(msg)
+        return squares
 
     def blocks(self) -> Generator[RowBlock]:
         """Yield the rows from the first on; the next block is read while this one is worked on."""
@@ -195,8 +212,11 @@ class FileRows:
         indices -= self._counted_from
         return _core.Matrix.csr(values, indices, indptr, self.n_features)
 
-    def _width(self, found: int, asked: int | None) -> int:
+    def _width(self, found: int, asked: int | None, is_sparse: bool) -> int:
         """Return the number of features: as many as the files show, or as were asked for."""
+        if asked not in (None, found) and not is_sparse:
+            problem = f"there are {found} features where n_features={asked}; leave n_features out"
+            raise FileFormatError(self.files.paths[0], None, problem)
         if asked is not None and asked < found:
             problem = (
                 f"there are features up to number {found} where n_features={asked}; raise it, or "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
 from hedgerow._fingerprint import fingerprint
-from hedgerow._parameters import any_of, check_seed, none, whole_number
-from hedgerow._rows import remember_columns
+from hedgerow._parameters import any_of, none, repeatable_seed, whole_number
+from hedgerow._rows import compact, remember_columns
 from hedgerow._validation import check_weights, class_factors, refuse_one_class
-from hedgerow.certificates import worst
+from hedgerow.certificates import Certificate, worst
+from hedgerow.crammer_singer import planes_of
 from hedgerow.errors import (
     DataError,
     NotCertifiedWarning,
@@ -28,11 +30,12 @@ from hedgerow.errors import (
 from hedgerow.io import RowFiles
 from hedgerow.linear._books import LabelBook, ValueBook
 from hedgerow.linear._file_rows import Alphas, FileRows
-from hedgerow.linear._machine import SupervisedMachine
+from hedgerow.linear._machine import Result, SupervisedMachine
 from hedgerow.linear._streamed_fit import Method, StreamedFit
 from hedgerow.linear._streamed_task import Facts, StreamedTask
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
+from hedgerow.problems import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings
 from hedgerow.solvers.block_descent import BlockDescent, reach
 from hedgerow.solvers.block_newton import BlockNewton
@@ -64,16 +67,36 @@ class MachineFromFiles(SupervisedMachine):
         began = time.monotonic()
         try:
             most = {"auto": FEW_FEATURES, DESCENT: 0}.get(self.solver, MOST_FEATURES)
-            rows.survey(n_features, most, check_seed(self.random_state))
+            rows.survey(n_features, most, repeatable_seed(self.random_state))
         except _core.Stopped:
             msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
             raise StoppedError(msg) from None
         remember_columns(self, rows.files.feature_names, rows.n_features)
         return time.monotonic() - began
 
-    def _descend(self, task: StreamedTask, weight: Vector, seconds_of_survey: float) -> StreamedFit:
-        """Fit the planes of a task and keep all but what classes there are."""
-        seed = check_seed(self.random_state)
+    def _fit_task(
+        self, task: StreamedTask, weight: Vector, seconds_of_survey: float, **fixed: Any
+    ) -> None:
+        """Fit the planes of a task and certify them; ``fixed`` is what else the model is.
+
+        Rows that all fit into memory are fitted as ``fit`` does.
+        """
+        sample = task.rows.sample
+        if sample is not None and sample.is_whole:
+            problems = task.whole(compact(sample.matrix, check_n_threads(self.n_jobs)))
+            self._keep(problems, self._solve(problems, partial(self._model_at, **fixed)))
+        else:
+            self._keep_fit(*self._streamed(task, weight, seconds_of_survey))
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine of one problem predicts."""
+        raise NotImplementedError
+
+    def _streamed(
+        self, task: StreamedTask, weight: Vector, seconds_of_survey: float
+    ) -> tuple[StreamedFit, str]:
+        """Fit the planes of a task by passes over its blocks; return the fit and its status."""
+        seed = repeatable_seed(self.random_state)
         settings = Settings(float(self.tol), int(self.max_iter), seed)
         key = None
         if current().store is not None:
@@ -82,8 +105,7 @@ class MachineFromFiles(SupervisedMachine):
             key = fingerprint("fit_files", task.rows.files.identity, shape, parameters)
         method, alpha = self._method(task, weight, seed)
         fit = StreamedFit(task, method, alpha, settings, check_n_threads(self.n_jobs), key=key)
-        self._keep_fit(fit, fit.run(seconds_of_survey))
-        return fit
+        return fit, fit.run(seconds_of_survey)
 
     def _method(self, task: StreamedTask, weight: Vector, seed: int) -> tuple[Method, list[Alphas]]:
         """Return the method that was asked for, or is likely to need the fewest passes, and its alphas."""
@@ -127,7 +149,7 @@ class MachineFromFiles(SupervisedMachine):
                     f"not; use {name}={' or '.join(map(repr, able))}, or fit"
                 )
                 raise ParameterError(msg)
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             msg = "C=inf needs all rows in memory, which fit_files and partial_fit have not; use a finite C, or fit"
             raise ParameterError(msg)
 
@@ -136,6 +158,7 @@ class ClassifierFromFiles(MachineFromFiles):
     """A classifier with ``fit_files``."""
 
     class_weight: Any
+    certificates_: tuple[Certificate, ...]
 
     def _forget_what_other_fits_left(self) -> None:
         """Drop the fitted attributes that only a fit to all rows sets."""
@@ -157,9 +180,10 @@ class ClassifierFromFiles(MachineFromFiles):
     ) -> Self:
         """Fit the machine to files that need not fit into memory, and certify it.
 
-        The files are parsed once, and a compact copy of them is read again and again, a block at a
-        time; ``max_iter`` counts those passes. In memory are some blocks, however many rows there
-        are. ``alpha_`` and ``at_bound_`` are set if alpha takes no more than 8 blocks.
+        The files are parsed once. If their rows fit into 4 blocks, the machine is that of ``fit``.
+        Else a compact copy of them is read again and again, a block at a time; ``max_iter`` counts
+        those passes. In memory are some blocks, however many rows there are. ``alpha_`` and
+        ``at_bound_`` are set if alpha takes no more than 8 blocks.
 
         Parameters
         ----------
@@ -204,9 +228,24 @@ class ClassifierFromFiles(MachineFromFiles):
             task = StreamedTask(rows, n_planes, loss_by_name(self.loss), facts, problem)
             self._forget_what_other_fits_left()
             self.classes_ = classes
-            fit = self._descend(task, weights, seconds)
-        self.certificates_ = tuple(fit.certificates)
+            self._fit_task(task, weights, seconds, classes_=classes)
         return self
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine of one problem predicts."""
+        w, intercept = point
+        coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
+        return {"coef_": coef, "intercept_": intercepts, **fixed}
+
+    def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
+        """Set the fitted attributes of a fit in memory, each problem's certificate among them."""
+        self.certificates_ = tuple(certificate for _, certificate in results)
+        super()._keep(problems, results)
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes of a fit by blocks, each plane's certificate among them."""
+        self.certificates_ = tuple(fit.certificates)
+        super()._keep_fit(fit, status)
 
     def _facts(
         self, classes: NDArray[Any], ranks: NDArray[np.intp], totals: Vector
@@ -270,11 +309,20 @@ class RegressorFromFiles(MachineFromFiles):
                 self._problem,
                 book.unit(around_mean=self.fit_intercept),
             )
-            self._descend(task, np.array([cost]), seconds)
+            self._fit_task(task, np.array([cost]), seconds)
+        return self
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine predicts."""
+        w, intercept = point
+        return {"coef_": w, "intercept_": np.array([intercept]), **fixed}
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes of a fit by blocks in the shapes of a regressor."""
+        super()._keep_fit(fit, status)
         self.coef_ = self.coef_[0]
         if hasattr(self, "alpha_"):
             self.alpha_, self.at_bound_ = self.alpha_[0], self.at_bound_[0]
-        return self
 
 
 def _regression_facts(k: int, codes: NDArray[Any], weight: float) -> dict[str, Vector]:  # noqa: ARG001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,21 +11,24 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
     check_parameters,
-    check_seed,
     is_whole,
+    mapping,
     none,
     one_of,
+    positive_number,
     real_number,
+    repeatable_seed,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._rows import by_use, compact
@@ -40,6 +44,7 @@ from hedgerow.errors import (
 )
 from hedgerow.linear._classes import used_part, uses_most_rows
 from hedgerow.linear._hard_margin import not_separable
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems import LinearProblem, worst_status
@@ -65,19 +70,20 @@ FEWEST_TOGETHER = 4
 COMMON_RULES: Mapping[str, Rule] = {
     "tol": real_number(0, open_low=True),
     "fit_intercept": true_or_false,
-    "intercept_scaling": real_number(0, open_low=True),
-    "verbose": whole_number(0),
+    "intercept_scaling": positive_number(),
+    "verbose": verbosity,
     "max_iter": whole_number(1),
     "intercept": one_of("free", "penalized"),
     "solver": one_of("auto", *SOLVERS),
+    "solver_options": any_of(none, mapping),
 }
 """Rules of the parameters that every linear machine has."""
 
 SUPERVISED_RULES: Mapping[str, Rule] = {
     **COMMON_RULES,
-    "C": real_number(0, open_low=True),
-    "reg_lambda": any_of(none, real_number(0, open_low=True)),
-    "dual": one_of("auto", True, False),
+    "C": positive_number(),
+    "reg_lambda": any_of(none, positive_number()),
+    "dual": any_of(one_of("auto"), true_or_false),
 }
 """The same for machines that learn labels or values."""
 
@@ -90,7 +96,7 @@ FITTED_BY_SOLVER: Mapping[str, AttributeRule] = {
 """Rules of the fitted attributes that tell how the solver fared."""
 
 
-class LinearMachine(CallbackSupport, BaseEstimator):
+class LinearMachine(CallbackSupport, Estimator):
     """A machine whose fit minimises linear problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.
@@ -193,7 +199,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         settings = Settings(
             float(self.tol),
             int(self.max_iter),
-            check_seed(self.random_state),
+            repeatable_seed(self.random_state),
             dict(self.solver_options or {}),
         )
         if len(problems) == 1:
@@ -245,7 +251,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
 
     def _scores(self, X: Any, intercepts: Vector | None = None) -> Vector:
         """Return <w, x> + b for every row and plane, b being the fitted intercept if none is given."""
-        matrix, planes = check_prediction_data(self, X), np.atleast_2d(self.coef_)
+        matrix, planes = check_prediction_data(self, X), planes_of_model(self)
         intercepts = self.intercept_ if intercepts is None else intercepts
         return _core.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
 
@@ -279,7 +285,9 @@ class SupervisedMachine(LinearMachine):
         """Return C, or what reg_lambda makes of it where the rows weigh so much together."""
         if self.reg_lambda is not None:
             return 1.0 / (2.0 * self.reg_lambda * total_weight)
-        return self.C if np.isfinite(self.C) else 1.0  # a hard margin has no weights, only rows
+        return (
+            float(self.C) if math.isfinite(self.C) else 1.0
+        )  # a hard margin has no weights, only rows
 
 
 def _solve_and_certify(

@@ -7,6 +7,7 @@ these alphas is known, and bounds the optimum from below; the losses of rows tha
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, in_threads
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import repeatable_seed
 from hedgerow._state import record
 from hedgerow._state.rules import numbers
 from hedgerow._targets import one_vs_rest_signs
@@ -32,6 +33,7 @@ from hedgerow.linear._from_files import (
     MachineFromFiles,
     RegressorFromFiles,
 )
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.problems import LinearProblem, inner
@@ -116,7 +118,7 @@ def _takes_parts(machine: MachineFromFiles) -> bool:
     """Raise, with what to do, if a machine needs all rows at once."""
     reasons = {
         "penalty": machine.penalty != "l2",
-        "C": np.isinf(machine.C),
+        "C": math.isinf(machine.C),
         "solver": machine.solver not in ("auto", DESCENT),
         "reg_lambda": machine.reg_lambda is not None,
         "class_weight": isinstance(getattr(machine, "class_weight", None), str),
@@ -160,7 +162,7 @@ class MachineByParts(MachineFromFiles):
     def _sums_so_far(self, n_planes: int, n_features: int) -> PartialSums:
         """Return the sums of earlier calls; a fit in between has made them void."""
         sums: PartialSums | None = getattr(self, "partial_sums_", None)
-        if sums is None or not np.array_equal(sums.w, np.atleast_2d(self.coef_)):
+        if sums is None or not np.array_equal(sums.w, planes_of_model(self)):
             return PartialSums.none(n_planes, n_features)
         return sums
 
@@ -174,7 +176,7 @@ class MachineByParts(MachineFromFiles):
         if is_free:
             rho = stiffness(problem.loss, squares / n_rows, problem.weight, int(n_rows))
         options = SOLVERS[DESCENT].settle(self.solver_options or {})
-        seed = check_seed(self.random_state)
+        seed = repeatable_seed(self.random_state)
         core = core_solver(problem, rho, seed, options, moves_shift=False)
         excess, shift = float(np.sum(sums.balance[k])), float(sums.shift[k])
         n_swept = SWEEPS * int(n_calls)  # so that no two calls draw the same orders

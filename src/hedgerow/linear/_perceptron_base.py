@@ -9,17 +9,21 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     check_seed,
+    class_weights,
+    one_of,
+    positive_number,
     real_number,
-    short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._state.rules import AttributeRule, numbers
@@ -28,6 +32,7 @@ from hedgerow._validation import TrainingData, check_prediction_data
 from hedgerow.errors import warn_user
 from hedgerow.linear._planes import Planes
 from hedgerow.linear._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
+from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.monitor import CallbackSupport, current
 
 __all__ = [
@@ -53,32 +58,22 @@ def _real_number_or_none(value: Any) -> str | None:
     return None if expected is None else f"None or {expected}"
 
 
-def _class_weight(value: Any) -> str | None:
-    """Allow what ``class_weight`` may be."""
-    fine = (
-        value is None
-        or isinstance(value, Mapping)
-        or (isinstance(value, str) and value == "balanced")
-    )
-    return None if fine else "None, 'balanced' or a dictionary of label: weight"
-
-
 RULES: dict[str, Rule] = {
     "fit_intercept": true_or_false,
     "max_iter": whole_number(1),
     "tol": _real_number_or_none,
     "shuffle": true_or_false,
-    "verbose": whole_number(0),
-    "eta0": real_number(0.0, open_low=True),
+    "verbose": verbosity,
+    "eta0": positive_number(),
     "n_iter_no_change": whole_number(1),
-    "class_weight": _class_weight,
+    "class_weight": class_weights,
 }
 """The rules of the parameters that every perceptron has."""
 
 REPORT: dict[str, AttributeRule] = {
     "n_iter_": whole_number(0),
     "t_": whole_number(1),
-    "status_": short_text,
+    "status_": one_of(*_BY_RANK),
     "n_mistakes_": whole_number(0),
     "error_": real_number(0.0),
     "error_history_": numbers("passes", low=0.0),
@@ -108,7 +103,7 @@ def planes_kept(planes: Sequence[Plane], classes: NDArray[Any]) -> dict[str, Any
     }
 
 
-class PerceptronBase(CallbackSupport, ClassifierMixin, BaseEstimator):
+class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
     """A classifier whose scores come from planes trained by Rosenblatt's rule, one-vs-rest."""
 
     fit_intercept: bool
@@ -271,4 +266,5 @@ class LinearPerceptronBase(PerceptronBase):
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""
         matrix = check_prediction_data(self, X)
-        return _core.scores(matrix, self.coef_, self.intercept_, check_n_threads(self.n_jobs))
+        planes = planes_of_model(self)
+        return _core.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))

@@ -137,17 +137,25 @@ class StreamedFit:
         """Make passes until all is certified or time or passes are over; return the status."""
         self._monitor.reserve(TIME_FOR_A_PROOF * seconds_of_survey)
         try:
-            self._start()
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                return self._end(self._passes())
+        except _core.Stopped:
+            self._proven_at = -1  # some blocks may have been visited since
+            return self._end(self._monitor.reason or "stopped")
+
+    def _passes(self) -> str:
+        """Make passes until all is certified or no more are allowed; where numbers overflow, stop."""
+        self._start()
+        try:
             while self.n_iter < self._settings.max_iter:
                 self._pass()
                 if max(self._gaps()) <= self._settings.tol and self._certify("optimal"):
                     return "optimal"
                 if any(map(self._method.has_stalled, self.planes)):
-                    return self._end("stalled")
-        except _core.Stopped:
-            self._proven_at = -1  # some blocks may have been visited since
-            return self._end(self._monitor.reason or "stopped")
-        return self._end("max_iter")
+                    return "stalled"
+        except FloatingPointError:
+            return "stalled"
+        return "max_iter"
 
     def _end(self, status: str) -> str:
         """Certify what there is; Ctrl-C does not wait for that."""

@@ -60,6 +60,13 @@ class StreamedTask:
         """Return the problem that a block is for a plane."""
         return self._of_rows(k, block.matrix, block.codes, block.weights)
 
+    def whole(self, matrix: _core.Matrix) -> list[LinearProblem]:
+        """Return the problem of every plane, where the sample is all rows; ``matrix`` has its rows."""
+        sample = self.rows.sample
+        assert sample is not None
+        labels, weights = sample.labels, sample.weights
+        return [self._of_rows(k, matrix, labels, weights) for k in range(self.n_planes)]
+
     def starts(self) -> list[Start]:
         """Return for every plane what the sample is, and the rows in it that stand for no others."""
         sample = self.rows.sample

@@ -24,6 +24,7 @@ from hedgerow.linear._perceptron_base import (
     problems_of,
 )
 from hedgerow.linear._rosenblatt import LinearLearner, Visits
+from hedgerow.linear._sparse_coef import SparseCoef
 from hedgerow.monitor import monitored_fit
 
 __all__ = ["AveragedPerceptron"]
@@ -76,12 +77,12 @@ class _AveragedLearner(LinearLearner):
 
 @stateful(
     RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     **REPORT,
 )
-class AveragedPerceptron(LinearPerceptronBase):
+class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
     """The mean of all planes a perceptron has had, each weighted by the visits it survived.
 
     The perceptron itself is :class:`Perceptron`'s, started at zero. Its last plane depends on the
@@ -98,7 +99,7 @@ class AveragedPerceptron(LinearPerceptronBase):
         ``n_iter_no_change`` passes in a row; None never stops for that reason.
     shuffle : bool, default=True
         Whether each pass has a random order of its own, instead of the order of the data.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
         The step length, which only scales the plane.

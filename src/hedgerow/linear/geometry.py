@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow import _core
-from hedgerow._rows import dense, matrix_of, read_rows
+from hedgerow._rows import dense, matrix_of, read_rows, refuse_masked
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["Hyperplane"]
@@ -219,6 +220,7 @@ class Hyperplane:
 
     def _signs(self, y: ArrayLike, n_rows: int) -> Vector:
         """Return +1 or -1 for every label."""
+        refuse_masked(y, "y")
         labels = np.asarray(y)
         if labels.shape != (n_rows,):
             msg = f"y has shape {labels.shape} but X has {n_rows} rows; give one label a row"
@@ -282,7 +284,7 @@ def _planes_of(model: Any) -> tuple[Vector, Vector]:
     except AttributeError:
         msg = f"{name} has no coef_ and intercept_; give a linear model that has been fitted"
         raise ParameterError(msg) from None
-    coef = coef.toarray() if hasattr(coef, "toarray") else coef
+    coef = checked_sparse(coef, "coef_").toarray() if hasattr(coef, "toarray") else coef
     coef = np.atleast_2d(np.asarray(coef, np.float64))
     intercept = np.asarray(intercept, np.float64).ravel()
     return coef, np.broadcast_to(intercept, len(coef))

@@ -183,7 +183,7 @@ class KernelPerceptron(PerceptronBase):
         ``n_iter_no_change`` passes in a row; None never stops for that reason.
     shuffle : bool, default=True
         Whether each pass has a random order of its own, instead of the order of the data.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
         The step length, which only scales the scores.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hedgerow._parameters import real_number
+from hedgerow._parameters import positive_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import WeightedRows, check_rows
@@ -24,16 +24,16 @@ __all__ = ["LinearOneClassSVM"]
 ON_MARGIN = 1e-12
 """A score this near to rho, relatively, differs from it by rounding."""
 
-_RULES = {**COMMON_RULES, "nu": real_number(0, 1, open_low=True)}
+_RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
-    intercept_=numbers("planes"),
-    offset_=numbers("planes"),
-    alpha_=numbers("planes", "rows", low=0.0),
-    at_bound_=truths("planes", "rows"),
+    coef_=numbers("one", "features"),
+    intercept_=numbers("one"),
+    offset_=numbers("one"),
+    alpha_=numbers("one", "rows", low=0.0),
+    at_bound_=truths("one", "rows"),
     **FITTED_BY_SOLVER,
 )
 class LinearOneClassSVM(OutlierMixin, LinearMachine):
@@ -59,10 +59,10 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
         Where the optimum is 0 the gap is held against 5e-13 times the largest \|x\|^2.
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"

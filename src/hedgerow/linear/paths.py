@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_seed
+from hedgerow._parameters import repeatable_seed
 from hedgerow._targets import labels_from_scores
 from hedgerow._validation import (
     check_classification_data,
@@ -135,7 +135,7 @@ def _along(
     problem: LinearProblem, Cs: Vector, machine: LinearSVC | LinearSVR
 ) -> tuple[Vector, Vector, list[Certificate]]:
     """Return the normal vectors, the intercepts and the certificates of one plane."""
-    seed, options = check_seed(machine.random_state), dict(machine.solver_options or {})
+    seed, options = repeatable_seed(machine.random_state), dict(machine.solver_options or {})
     settings = Settings(float(machine.tol), int(machine.max_iter), seed, options)
     coefs, intercepts, proofs = np.empty((len(Cs), problem.shape[1])), np.empty(len(Cs)), []
     path = solve_path(problem, Cs.tolist(), settings, machine.solver)

@@ -29,6 +29,7 @@ from hedgerow.linear._perceptron_base import (
 )
 from hedgerow.linear._planes import Planes, checked_planes, held_out_rows, random_planes
 from hedgerow.linear._rosenblatt import LinearLearner, Run, Schedule
+from hedgerow.linear._sparse_coef import SparseCoef, planes_of_model
 from hedgerow.monitor import monitored_fit
 
 __all__ = ["Perceptron"]
@@ -71,12 +72,12 @@ class _LastPlane(LinearLearner):
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     **REPORT,
 )
-class Perceptron(LinearPerceptronBase):
+class Perceptron(SparseCoef, LinearPerceptronBase):
     """Rosenblatt's perceptron: a plane that moves by each mistake until it makes none.
 
     Rows are visited in a random order, a fresh one each pass. On a mistake, that is where
@@ -100,7 +101,7 @@ class Perceptron(LinearPerceptronBase):
         choose it if the data are known to be separable.
     shuffle : bool, default=True
         Whether each pass has a random order of its own, instead of the order of the data.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
         The step length. From a start of zero it only scales the plane.
@@ -271,7 +272,7 @@ class Perceptron(LinearPerceptronBase):
         data = check_batch(self, X, y, classes, sample_weight)
         schedule = self._schedule(max_iter=1)
         if hasattr(self, "coef_"):
-            start = Planes(self.coef_, self.intercept_)
+            start = Planes(planes_of_model(self), self.intercept_)
         else:
             start = self._starting_planes(data, schedule, None, None)
         self._learn(data, schedule, start, n_before=getattr(self, "t_", 1) - 1)
@@ -303,7 +304,7 @@ class Perceptron(LinearPerceptronBase):
         planes = Planes.zero(n_planes, data.X.shape[1])
         if self.warm_start and hasattr(self, "coef_"):
             planes = checked_planes(
-                "the plane to warm-start from", self.coef_, self.intercept_, planes
+                "the plane to warm-start from", planes_of_model(self), self.intercept_, planes
             )
         elif isinstance(self.start, str):
             planes = random_planes(planes, schedule.seed, self.fit_intercept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._parameters import class_weights, one_of, positive_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
@@ -37,6 +38,7 @@ from hedgerow.linear._classes import (
 from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
+from hedgerow.linear._sparse_coef import SparseCoef
 from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
@@ -48,15 +50,16 @@ _RULES = {
     **SUPERVISED_RULES,
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
-    "C": real_number(0, open_low=True, or_infinite=True),
+    "C": positive_number(or_infinite=True),
     "multi_class": one_of("ovr", "ovo", "crammer_singer"),
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes", or_pairs=True),
     multilabel_=optional(true_or_false),
@@ -67,7 +70,7 @@ _RULES = {
     partial_sums_=optional(instance_of(PartialSums)),
     **FITTED_BY_SOLVER,
 )
-class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
+class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts):
     r"""Linear support vector classifier whose fit ends with a certificate.
 
     For each binary problem it minimises
@@ -103,12 +106,13 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
     intercept_scaling : float, default=1.0
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
         Of several labels the classes are 0 and 1, for each label.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
@@ -246,12 +250,11 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         # The checked data are not kept: of them a fit needs no more than the problems and the classes.
         problems, classes = self._problems(self._data(X, y, sample_weight))
         self.multilabel_ = is_label_matrix(y)
-        fixed = {"classes_": classes, "multilabel_": self.multilabel_}
+        fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
         folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
-            results = self._solve(problems, partial(_model_at, fixed=fixed))
+            results = self._solve(problems, partial(self._model_at, **fixed))
         self.classes_ = classes
-        self.certificates_ = tuple(certificate for _, certificate in results)
         self._keep(problems, results)
         self._learn_probabilities(X, y, sample_weight, folds)
         return self
@@ -277,6 +280,18 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
             return (scores > 0.0).astype(np.int64)
         return labels_from_scores(scores, self.classes_)
 
+    def _state_problem(self) -> str | None:
+        """Say why the planes could not tell classes or labels from each other."""
+        n_classes, n_planes = len(self.classes_), len(self.coef_)
+        expected = n_classes
+        if not self._is_multilabel and n_classes == 2:
+            expected = 1
+        elif not self._is_multilabel and self.multi_class == "ovo":
+            expected = n_classes * (n_classes - 1) // 2
+        if n_planes != expected:
+            return f"coef_ has {n_planes} planes where {expected} must be"
+        return super()._state_problem()
+
     @property
     def _is_multilabel(self) -> bool:
         """Whether rows have several labels; models of versions that did not know them lack the word."""
@@ -291,9 +306,6 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
 
     def _check(self) -> None:
         super()._check()
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
-            raise ParameterError(msg)
         if self.multi_class == "crammer_singer":
             refuse_what_all_at_once_lacks(self)
 
@@ -338,7 +350,7 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
             problem = self._problem(matrix, **parts)
             if split.is_constant:  # only a free intercept makes it so
                 problem = replace(problem, intercept="free")
-            problems.append(hardened(problem, split.sides) if np.isinf(self.C) else problem)
+            problems.append(hardened(problem, split.sides) if math.isinf(self.C) else problem)
         return problems
 
     def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:
@@ -365,10 +377,3 @@ class LinearSVC(ClassifierMixin, CalibratedScores, ClassifierByParts):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multi_class == "ovr" and self.calibrate is None
         return tags
-
-
-def _model_at(point: tuple[NDArray[np.float64], float], fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes with which a machine of one problem predicts."""
-    w, intercept = point
-    coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
-    return {"coef_": coef, "intercept_": intercepts, **fixed}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from hedgerow._parameters import one_of
+from hedgerow._parameters import class_weights, one_of
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow._targets import labels_from_scores
@@ -33,13 +33,14 @@ _RULES = {
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*LOSSES),
     "multi_class": one_of("ovr"),
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 
 
 @stateful(
     _RULES,
-    coef_=numbers("planes", "features"),
+    coef_=numbers("planes", "features", or_sparse=True),
     intercept_=numbers("planes"),
     classes_=labels("classes", one_vs_rest="planes"),
     alpha_=numbers("planes", "rows", low=0.0),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow._parameters import HUGE, one_of, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import instance_of, numbers, optional, truths
 from hedgerow._validation import RegressionData, check_regression_data
@@ -24,7 +24,7 @@ __all__ = ["LinearSVR"]
 
 _RULES = {
     **SUPERVISED_RULES,
-    "epsilon": real_number(0),
+    "epsilon": real_number(0, HUGE),
     "loss": one_of(*REGRESSION_LOSSES),
     "penalty": one_of(*PENALTIES),
 }
@@ -64,10 +64,10 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         For ``intercept="penalized"``: the value s of the constant feature that carries it.
     dual : {"auto", True, False}, default="auto"
         Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
-    verbose : int, default=0
+    verbose : bool or int, default=0
         If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent.
+        Seeds the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
         Most iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
@@ -187,8 +187,7 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         self._check()
         data = check_regression_data(self, X, y, sample_weight)
         problems = [self._regression(data)]
-        results = self._solve(problems, _model_at)
-        self._keep(problems, results)
+        self._keep(problems, self._solve(problems, self._model_at))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -209,9 +208,3 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         """Set the plane and its alphas in the shapes of scikit-learn's regressors."""
         super()._keep_planes(problems, solutions)
         self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]
-
-
-def _model_at(point: tuple[NDArray[np.float64], float]) -> dict[str, Any]:
-    """Return the attributes with which a machine predicts."""
-    w, intercept = point
-    return {"coef_": w, "intercept_": np.array([intercept])}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow._parameters import HUGE, one_of, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import numbers, truths
 from hedgerow._validation import RegressionData, check_regression_data
@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 
 _RULES = {
     **CV_RULES,
-    "epsilon": real_number(0),
+    "epsilon": real_number(0, HUGE),
     "penalty": one_of(*PENALTIES),
     "loss": one_of(*REGRESSION_LOSSES),
 }

@@ -1,7 +1,7 @@
 """How a long task talks to the world: progress out; Ctrl-C, time limits and callbacks in."""
 
 from hedgerow.monitor.callbacks import CallbackSupport, member_of, monitored_fit
-from hedgerow.monitor.interrupts import raising_at_once
+from hedgerow.monitor.interrupts import FirstInterrupt, raising_at_once
 from hedgerow.monitor.running import (
     Event,
     Monitor,
@@ -16,6 +16,7 @@ from hedgerow.monitor.running import (
 __all__ = [
     "CallbackSupport",
     "Event",
+    "FirstInterrupt",
     "Monitor",
     "Reason",
     "Store",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
+from hedgerow._state import checked_model, is_stateful
 from hedgerow.errors import ParameterError
 from hedgerow.monitor.interrupts import raising_at_once
 from hedgerow.monitor.running import Attributes, Event, Listener, Plain, monitored
@@ -95,9 +96,12 @@ def monitored_fit(fit: Fit) -> Fit:
             heard = _bridged(self, signature.bind(self, *args, **kwargs).arguments, plain)
         with (
             heard as listeners,
-            monitored(type(self).__name__, getattr(self, "max_time", None), listeners),
+            monitored(type(self).__name__, getattr(self, "max_time", None), listeners) as monitor,
         ):
-            return fit(self, *args, **kwargs)
+            found = fit(self, *args, **kwargs)
+            if monitor.has_recalled and is_stateful(self):
+                checked_model(self, "the model")
+            return found
 
     return cast(Fit, run if with_callbacks is None else with_callbacks(run))
 

@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["interrupts_asked_for", "raising_at_once"]
+__all__ = ["FirstInterrupt", "interrupts_asked_for", "raising_at_once"]
 
 _raises_at_once = False
+
+
+class FirstInterrupt(KeyboardInterrupt):
+    """The first Ctrl-C, raised at once; what the second one raises is no instance of this."""
 
 
 @contextmanager
@@ -45,7 +49,7 @@ def interrupts_asked_for(ask: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         ask()
         if _raises_at_once:
-            raise KeyboardInterrupt
+            raise FirstInterrupt
 
     signal.signal(signal.SIGINT, on_signal)
     try:

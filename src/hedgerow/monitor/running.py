@@ -118,6 +118,8 @@ class Monitor:
         Turns a point that is reported into the fitted attributes of a model.
     keys : set of str
         What it and its parts have left in the store.
+    has_recalled : bool
+        Whether it or one of its parts has gone on from what an earlier run left.
     """
 
     task: str
@@ -135,6 +137,7 @@ class Monitor:
         parent = self.parent
         self.began = time.monotonic()
         self.keys: set[str] = set()
+        self.has_recalled = False
         self.path = ((*parent.path,) if parent else ()) + ((self.task,) if self.task else ())
         self.deadline = self.began + (math.inf if self.max_time is None else self.max_time)
         self._is_heard = bool(self.listeners)
@@ -209,7 +212,12 @@ class Monitor:
 
     def recall(self, key: str) -> Any:
         """Return what an earlier, broken-off run left under the key, or None."""
-        return None if self.store is None else self.store.recall(key)
+        left = None if self.store is None else self.store.recall(key)
+        holder: Monitor | None = None if left is None else self
+        while holder is not None:
+            holder.has_recalled = True
+            holder = holder.parent
+        return left
 
     def remember(self, key: str, state: Callable[[], Any]) -> None:
         """Leave a checkpoint, if there is where to and it is time to."""

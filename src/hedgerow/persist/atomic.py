@@ -25,7 +25,10 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     only a process that is killed leaves its unfinished file, and the next write to the same path
     removes it.
     """
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError as error:  # there is a NUL in the name
+        raise FileAccessError(f"cannot write {path!r}: {error}; choose another name") from error
     if target.exists() and not target.is_file():
         raise FileAccessError(f"cannot write {path}: it is not a regular file; choose another name")
     temporary = None
@@ -57,7 +60,7 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
 
 def _prefix(target: Path) -> str:
     """Return how the names of the temporary files of a target begin, of one length for all."""
-    return f".hedgerow-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}-"
+    return f".hedgerow-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
 
 
 def _new_file(target: Path) -> tuple[Path, BinaryIO]:

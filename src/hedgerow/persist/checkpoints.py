@@ -8,15 +8,29 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import hedgerow
 from hedgerow._parameters import is_number
-from hedgerow.errors import ModelFormatError, ParameterError
+from hedgerow.errors import HedgerowError, ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
-from hedgerow.persist.state_file import read_state, write_state
+from hedgerow.persist.state_file import damaged, read_state, write_state
 
 __all__ = ["checkpoint"]
+
+_OF_WRONG_STATES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What a loop raises that is handed a state which is none of its own."""
+
+_LIBRARIES = frozenset({"numpy", "scipy", "sklearn", "joblib", "threading", "concurrent"})
+_MOST_SHOWN = 200
 
 _SHARE_OF_TIME = 0.05
 """The most of a task's time that writing may take: large states are written more seldom."""
@@ -60,19 +74,48 @@ def checkpoint(path: str | Path, *, every: float = 60.0) -> Iterator[None]:
     try:
         with keeping_in(file):
             yield
+    except _OF_WRONG_STATES as error:
+        if file.is_used and _is_ours(error):
+            msg = (
+                f"{path} holds states that these fits cannot go on from "
+                f"({type(error).__name__}: {str(error)[:_MOST_SHOWN]}); remove the file to begin anew"
+            )
+            raise ModelFormatError(msg) from error
+        file.flush()
+        raise
     except BaseException:
         file.flush()
         raise
     file.remove()
 
 
+def _is_ours(error: Exception) -> bool:
+    """Say whether an error comes out of Hedgerow and is none that it raises on purpose.
+
+    It does if the last function that is not a library's is Hedgerow's, and not the user's: a kernel
+    or a callback may raise whatever it likes.
+    """
+    names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    packages = [name.partition(".")[0] for name in names]
+    last = next((name for name in reversed(packages) if name not in _LIBRARIES), "")
+    return last == "hedgerow" and not isinstance(error, HedgerowError)
+
+
 class CheckpointFile:
-    """States and results under their keys, in memory and, a little later, in a file."""
+    """States and results under their keys, in memory and, a little later, in a file.
+
+    Attributes
+    ----------
+    is_used : bool
+        Whether something that was in the file from the start has been asked for.
+    """
 
     def __init__(self, path: Path, every: float) -> None:
         self._path = path
         self._every = every
         self._entries = _read(path) if path.exists() else {}
+        self._unproved = set(self._entries)
+        self.is_used = False
         self._lock = threading.RLock()
         self._taken: dict[str, float] = {}
         self._began = self._written = time.monotonic()
@@ -81,6 +124,7 @@ class CheckpointFile:
     def recall(self, key: str) -> Any:
         """Return what is remembered under the key, or None."""
         with self._lock:
+            self.is_used = self.is_used or key in self._unproved
             # The task changes the arrays it is given; what is remembered must stay as it was.
             return copy.deepcopy(self._entries.get(key))
 
@@ -91,6 +135,7 @@ class CheckpointFile:
                 return
             # The same the other way round: the file may be written later, on behalf of another task.
             self._entries[key] = copy.deepcopy(state())
+            self._unproved.discard(key)
             self._write()
             self._taken[key] = time.monotonic()
 
@@ -137,4 +182,7 @@ def _read(path: Path) -> dict[str, Any]:
             "compute other digits; finish it with that version, or remove the file to begin anew"
         )
         raise ModelFormatError(msg)
-    return dict(contents["entries"])
+    entries = contents.get("entries")
+    if not isinstance(entries, dict) or not all(isinstance(key, str) for key in entries):
+        raise damaged(path, "checkpoint", "its entries are not states under their names")
+    return entries

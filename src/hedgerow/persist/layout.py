@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hedgerow._state import is_unicode
 
 __all__ = [
     "Header",
@@ -37,6 +39,11 @@ LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000
 """Bytes; the safetensors library opens none that is longer."""
 
+MOST_MEMORY = 3
+"""Times the size of a file that reading it may take, beside what little any file may."""
+
+_SMALL = 2**27
+_OBJECT = 40
 _MOST_DIMENSIONS = 32
 _ALIGNMENT = 8
 _DTYPES = {
@@ -87,7 +94,7 @@ def place(arrays: Mapping[str, NDArray[Any]]) -> tuple[Tensor, ...]:
     return tuple(tensors)
 
 
-def encode_header(metadata: Mapping[str, str], tensors: Iterable[Tensor]) -> bytes:
+def encode_header(metadata: Mapping[str, str], tensors: Collection[Tensor]) -> bytes:
     """Return the bytes before the payload."""
     entries: dict[str, Any] = {"__metadata__": dict(metadata)}
     for tensor in tensors:
@@ -102,7 +109,20 @@ def encode_header(metadata: Mapping[str, str], tensors: Iterable[Tensor]) -> byt
     if len(text) > LONGEST_HEADER:
         msg = f"is described by {len(text)} bytes of text where {LONGEST_HEADER} are the most"
         raise LayoutError(msg)
+    _refuse_flood(text, LENGTH_BYTES + len(text) + max((t.stop for t in tensors), default=0))
     return len(text).to_bytes(LENGTH_BYTES, "little") + text
+
+
+def _refuse_flood(text: bytes, file_size: int) -> None:
+    """Refuse a header that would take much more memory than its file: brackets are cheap to write.
+
+    Text is held twice, as characters of up to four bytes; what is between two commas or brackets is an
+    object, or two on the way from JSON to a model.
+    """
+    characters = 2 * len(text) * (1 if text.isascii() else 4)
+    objects = _OBJECT * sum(map(text.count, (b",", b"[", b"{")))
+    if characters + objects > MOST_MEMORY * file_size + _SMALL:
+        raise LayoutError("has a header that would take too much memory")
 
 
 def header_length(first: bytes, file_size: int) -> int:
@@ -115,6 +135,7 @@ def header_length(first: bytes, file_size: int) -> int:
 
 def parse_header(text: bytes, file_size: int) -> Header:
     """Return the header of a file of that size, or raise LayoutError for the first thing wrong."""
+    _refuse_flood(text, file_size)
     try:
         entries = strict_json(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -124,6 +145,8 @@ def parse_header(text: bytes, file_size: int) -> Header:
     metadata = entries.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise LayoutError("has metadata that are not text")
+    if not all(map(is_unicode, (*metadata, *metadata.values(), *entries))):
+        raise LayoutError("has text with half a character in it")
     payload = LENGTH_BYTES + len(text)
     tensors = sorted(
         (_tensor(*entry) for entry in entries.items()), key=lambda t: (t.start, t.stop)
@@ -149,10 +172,11 @@ def _tensor(name: str, entry: Any) -> Tensor:
     if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
         raise LayoutError(wrong)
     dtype = _DTYPES[code]
-    if (
-        len(shape) > _MOST_DIMENSIONS
-        or offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize
-    ):
+    # NumPy counts an array without values as if each of its empty dimensions were 1.
+    n_bytes = math.prod(n for n in shape if n) * dtype.itemsize
+    if len(shape) > _MOST_DIMENSIONS or n_bytes >= 2**63:
+        raise LayoutError(wrong)
+    if offsets[1] - offsets[0] != (0 if 0 in shape else n_bytes):
         raise LayoutError(wrong)
     return Tensor(name, dtype, tuple(shape), *offsets)
 

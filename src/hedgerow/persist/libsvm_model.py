@@ -21,10 +21,10 @@ from hedgerow._validation import check_fitted
 from hedgerow.calibrators import SigmoidMap
 from hedgerow.certificates import Certificate
 from hedgerow.errors import FileFormatError, ParameterError
-from hedgerow.io.source import Source
+from hedgerow.io.source import DAMAGE, Source
 from hedgerow.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from hedgerow.persist.atomic import atomic_write
-from hedgerow.persist.libsvm_text import ModelText, VectorLines
+from hedgerow.persist.libsvm_text import MOST_WHOLE, ModelText, VectorLines
 from hedgerow.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from hedgerow.svm._coefficients import Coefficients, Found, of_pairs
 
@@ -121,8 +121,12 @@ def read_libsvm_model(path: str | Path, *, n_features: int | None = None) -> Any
         The file makes no sense; the error names the line.
     """
     source = Source(path)
+    lines: list[str] = []
     with source.open() as stream:
-        lines = stream.read().decode("utf-8", errors="replace").splitlines()
+        try:
+            lines.extend(line.decode("utf-8", errors="replace") for line in stream)
+        except DAMAGE as error:
+            raise source.damaged(len(lines) + 1) from error
     return _model(ModelText.of(source.path, lines), n_features)
 
 
@@ -253,11 +257,7 @@ def _kernel_parameters(text: ModelText) -> dict[str, Any]:
 def _vectors(text: ModelText, lines: VectorLines, kernel: str, n_features: int | None) -> Any:
     """Return the support vectors; of a given table, which of its rows they are."""
     if kernel == "precomputed":
-        is_fine = len(lines.values) == lines.coef.shape[1] and not np.any(lines.indices)
-        if not is_fine or np.any(lines.values < 1):
-            problem = "a support vector of a given table must be 0:number, counted from 1"
-            raise FileFormatError(text.path, text.first_vector, problem)
-        return lines.values.astype(np.int64) - 1
+        return _rows_of_table(text, lines)
     wrong = np.flatnonzero(lines.indices < 1)
     if len(wrong):
         line = text.first_vector + int(np.searchsorted(lines.starts, wrong[0], side="right")) - 1
@@ -271,6 +271,20 @@ def _vectors(text: ModelText, lines: VectorLines, kernel: str, n_features: int |
     vectors = sp.csr_array((lines.values, lines.indices - 1, lines.starts), shape=shape)
     is_filled = vectors.nnz > MOSTLY_FILLED * shape[0] * shape[1]
     return vectors.toarray() if is_filled else vectors
+
+
+def _rows_of_table(text: ModelText, lines: VectorLines) -> NDArray[np.int64]:
+    """Return the rows of a given table that are support vectors."""
+    is_one = np.diff(lines.starts) == 1
+    if is_one.all():
+        values = lines.values
+        is_one = (lines.indices == 0) & (values >= 1) & (values == np.floor(values))
+        is_one &= values <= MOST_WHOLE
+    if not is_one.all():
+        line = text.first_vector + int(np.argmin(is_one))
+        problem = "a support vector of a given table must be 0:number, a row counted from 1"
+        raise FileFormatError(text.path, line, problem)
+    return lines.values.astype(np.int64) - 1
 
 
 def _fit_classes(text: ModelText, model: Any, coef: Vector, rho: Vector, vectors: Any) -> None:
@@ -327,12 +341,12 @@ def _set(model: Any, vectors: Any, order: NDArray[np.int64], fitted: dict[str, A
     """Set the fitted attributes; `order` is that of the support vectors among the file's lines."""
     is_table = model.kernel == "precomputed"
     n_columns = int(vectors.max(initial=0)) + 1 if is_table else vectors.shape[1]
-    rows = np.zeros((len(order), n_columns)) if is_table else vectors
+    rows = np.zeros((0, n_columns)) if is_table else vectors
     model.n_features_in_ = n_columns
     model.support_ = vectors[order] if is_table else order.astype(np.int64)
-    model.support_vectors_ = rows[order[:0]] if is_table else rows[order]
+    model.support_vectors_ = rows if is_table else rows[order]
     model.kernel_ = model._kernel_as_given().resolved(rows)
-    model.shape_fit_ = np.array(rows.shape, dtype=np.int64)
+    model.shape_fit_ = np.array([len(order), n_columns], dtype=np.int64)
     model.certificate_, model.status_ = NO_CERTIFICATE, "unknown"
     for name, value in fitted.items():
         setattr(model, name, value)

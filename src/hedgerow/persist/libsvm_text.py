@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import FileFormatError
 
-__all__ = ["ModelText", "VectorLines"]
+__all__ = ["MOST_WHOLE", "ModelText", "VectorLines"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+MOST_WHOLE = 2.0**53
+"""Up to here every whole number is one of float64, as which all numbers of a file are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +100,8 @@ class ModelText:
         """Return whole numbers of the header."""
         numbers = self.numbers(name, count, least)
         for number in numbers:
-            if number != int(number):
-                raise self.wrong(name, f"{number:g}, and must be a whole number")
+            if number != int(number) or abs(number) > MOST_WHOLE:
+                raise self.wrong(name, f"{number:g}, and must be a whole number below 2**53")
         return [int(number) for number in numbers]
 
     def vector_lines(self, total: int, n_lines: int) -> VectorLines:
@@ -108,22 +111,23 @@ class ModelText:
             raise self.wrong(
                 "total_sv", f"{total}, and {len(lines)} lines follow 'SV'; the file is cut short"
             )
-        coef, parts = np.empty((n_lines, total)), []
+        parts = []
         for i, line in enumerate(lines):
             try:
-                coef[:, i], indices, values = _numbers_of(line, n_lines)
+                parts.append(_numbers_of(line, n_lines))
             except ValueError:
                 problem = (
                     f"{line[:60]!r} is not {n_lines} coefficients and then index:value, finite and the "
                     "indices ascending"
                 )
                 raise FileFormatError(self.path, self.first_vector + i, problem) from None
-            parts.append((indices, values))
-        counts = [len(values) for _, values in parts]
+        counts = [len(values) for _, _, values in parts]
         return VectorLines(
-            coef=coef,
-            indices=np.concatenate([np.empty(0, np.int64), *(indices for indices, _ in parts)]),
-            values=np.concatenate([np.empty(0), *(values for _, values in parts)]),
+            coef=np.concatenate([np.empty(0), *(coef for coef, _, _ in parts)])
+            .reshape(total, n_lines)
+            .T.copy(),
+            indices=np.concatenate([np.empty(0, np.int64), *(indices for _, indices, _ in parts)]),
+            values=np.concatenate([np.empty(0), *(values for _, _, values in parts)]),
             starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
         )
 
@@ -148,7 +152,9 @@ def _numbers_of(line: str, n_lines: int) -> tuple[Vector, Indices, Vector]:
         raise ValueError
     if len(coef) != n_lines or not (np.isfinite(coef).all() and np.isfinite(pairs).all()):
         raise ValueError
+    if np.any(numbers != np.floor(numbers)) or np.any(np.abs(numbers) > MOST_WHOLE):
+        raise ValueError
     indices = numbers.astype(np.int64)
-    if np.any(indices != numbers) or np.any(np.diff(indices) <= 0):
+    if np.any(np.diff(indices) <= 0):
         raise ValueError
     return coef, indices, values

@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -29,16 +28,18 @@ import numpy as np
 import hedgerow
 from hedgerow._state import Arrays, Json, MissingPackageError, StateError, dump_state, load_state
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
+from hedgerow.io.source import open_regular
 from hedgerow.persist import layout
 from hedgerow.persist.atomic import atomic_write
 from hedgerow.persist.layout import Header, LayoutError
 from hedgerow.persist.streams import Leaves, read_arrays, write_arrays
 
-__all__ = ["Kind", "damaged", "read_state", "write_state"]
+__all__ = ["Kind", "damaged", "one_line", "read_state", "write_state"]
 
 Kind: TypeAlias = Literal["model", "checkpoint"]
 
 _FORMAT_VERSION = 2
+_LONGEST_LINE = 500
 
 
 def write_state(path: str | Path, kind: Kind, value: Any) -> None:
@@ -102,7 +103,9 @@ def read_state(path: str | Path, kind: Kind) -> Any:
     except LayoutError as error:
         raise damaged(path, kind, f"it {error}") from error
     except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}; check the name of the {kind} file"
+        if isinstance(error, FileAccessError):
+            raise
+        msg = f"cannot read {path}: {error.strerror or error}; check the disk"
         raise FileAccessError(msg) from error
     expected = _DIGESTS[int(header.metadata["format_version"])](header, arrays, leaves)
     if header.metadata.get("sha256") != expected:
@@ -120,11 +123,13 @@ def read_state(path: str | Path, kind: Kind) -> Any:
 def damaged(path: str | Path, kind: Kind, why: str) -> ModelFormatError:
     """Return the error of a file that is not what it should be."""
     remedy = f"copy it again or save the {kind} anew"
-    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {_one_line(why)}; {remedy}")
+    return ModelFormatError(f"{path} cannot be loaded as a {kind}: {one_line(why)}; {remedy}")
 
 
-def _one_line(text: object) -> str:
-    return " ".join(str(text).split())
+def one_line(text: object) -> str:
+    """Return a text on one line, a long one cut off: names come from the file."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
 # ---------------------------------------------------------------------------------------- write
@@ -137,7 +142,7 @@ def _describe(kind: Kind, value: Any) -> tuple[dict[str, str], Arrays]:
         text = json.dumps(state, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         text.encode()
     except (StateError, TypeError, ValueError, RecursionError) as error:
-        msg = f"this {type(value).__name__} cannot be saved: {_one_line(error)}"
+        msg = f"this {type(value).__name__} cannot be saved: {one_line(error)}"
         raise ParameterError(msg) from error
     metadata = {
         "format": f"hedgerow-{kind}",
@@ -154,14 +159,10 @@ def _describe(kind: Kind, value: Any) -> tuple[dict[str, str], Arrays]:
 
 def _read(path: Path, kind: Kind) -> tuple[Header, Arrays, Leaves]:
     """Return header and arrays of a file that is of the kind and of a version that we know."""
-    with path.open("rb", buffering=0) as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise FileAccessError(
-                f"cannot read {path}: it is not a regular file; name a {kind} file"
-            )
-        length = layout.header_length(stream.read(layout.LENGTH_BYTES), status.st_size)
-        header = layout.parse_header(stream.read(length), status.st_size)
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        length = layout.header_length(stream.read(layout.LENGTH_BYTES), size)
+        header = layout.parse_header(stream.read(length), size)
         _check_kind(path, kind, header.metadata)
         _check_version(path, kind, header.metadata)
         return (header, *read_arrays(stream.fileno(), header))

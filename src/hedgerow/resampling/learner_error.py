@@ -22,6 +22,8 @@ from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow._fingerprint import fingerprint
 from hedgerow._parameters import check_seed, one_of, whole_number
+from hedgerow._rows import refuse_masked
+from hedgerow._sparse import checked_sparse
 from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.monitor import current, monitored, raising_at_once
 from hedgerow.resampling.bootstrapping import ConfidenceInterval, bootstrap, check, check_level
@@ -171,6 +173,7 @@ def bootstrap_error(
     check("method", method, one_of(*get_args(ErrorMethod)))
     check("n_resamples", n_resamples, whole_number(2))
     check_level(confidence_level)
+    refuse_masked(y, "y")
     X, y = _rows_of(X), np.asarray(y)
     if y.shape != (X.shape[0],):
         msg = f"y has shape {y.shape}, but X has {X.shape[0]} rows; give one target a row"
@@ -241,7 +244,7 @@ class _Trial:
 
 
 def _rows_of(X: Any) -> Any:
-    return X if hasattr(X, "shape") else np.asarray(X)
+    return checked_sparse(X) if hasattr(X, "shape") else np.asarray(X)
 
 
 def _row_loss(metric: Any, learner: Any) -> RowLoss:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from hedgerow.monitor import current
 from hedgerow.problems import LinearProblem, inner, relative_gap
 from hedgerow.solvers.augmented_lagrangian import FIRST_WINDOW, NARROWER, NEGLIGIBLE
 from hedgerow.solvers.choose import solve
-from hedgerow.solvers.rare_rows import broad_gram, model_step, rare_bend, smoothed
+from hedgerow.solvers.rare_rows import StepModel, broad_gram, rare_bend, smoothed
 from hedgerow.solvers.settings import Settings
 from hedgerow.solvers.smooth_objective import (
     ARMIJO,
@@ -166,9 +165,17 @@ class _Whole(SmoothObjective):
         penalised = self.penalised * gradient
         return 0.5 * inner(penalised, gradient) + abs(self.excess) * self._unit
 
-    def hessian(self, sample: Any = None, known: Any = ()) -> Vector:  # noqa: ARG002 - of all rows
-        """Return the second derivatives."""
-        return self._with_penalty(self._gram.copy())
+    def hessian_without(self, rare: Vector) -> Vector:
+        """Return the second derivatives of all but some rows, of which ``rare`` are theirs.
+
+        What rounding leaves of a difference is 0: a free intercept that only these rows hold back
+        must not seem to be held by noise.
+        """
+        scale = np.sqrt(self._gram.diagonal())
+        left = self._gram - rare
+        left[np.abs(left) <= ROUNDING * np.outer(scale, scale)] = 0.0
+        np.fill_diagonal(left, np.maximum(left.diagonal(), 0.0) + self.penalised)
+        return left
 
 
 @dataclass(frozen=True)
@@ -277,8 +284,9 @@ class BlockNewton:
             return
         plane.foreseen = relative_gap(whole.primal, whole.primal - apart - CAUTION * fall * astray)
         rare = self.starts[plane.number].rare
-        quadratic = whole.hessian() - rare_bend(plane.bent_at, rare, plane.window)
-        plane.direction = model_step(plane.base, gradient, quadratic, rare, plane.window)
+        quadratic = whole.hessian_without(rare_bend(plane.bent_at, rare, plane.window))
+        model = StepModel(gradient, quadratic, rare, plane.window, self.unit)
+        plane.direction = model.step_from(plane.base)
         plane.slope, plane.length = inner(gradient, plane.direction), 1.0
         plane.z = plane.base + plane.direction
         plane.is_bent = plane.window > 0.0 or fall > FAST

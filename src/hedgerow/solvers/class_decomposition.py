@@ -119,7 +119,8 @@ class _Run(KernelRun[ClassPoint]):
     def _first_point(self) -> ClassPoint:
         if np.any(self.beta):
             return self.problem.point(self.beta)
-        return self.problem.point_of(self.beta, np.zeros_like(self.beta))
+        nothing = np.zeros_like(self.beta)
+        return self.problem.point_of(self.beta, nothing, nothing)
 
     def _core_solver(self, beta: Vector, products: Vector, intercept: Vector) -> _core.ClassQp:
         """Return the core's solver."""

@@ -247,7 +247,8 @@ class _Run(KernelRun[KernelPoint]):
     def _first_point(self) -> KernelPoint:
         if np.any(self.beta):
             return self.problem.point(self.beta)
-        return self.problem.point_of(self.beta, np.zeros(self.problem.gram.n_points))
+        nothing = np.zeros(self.problem.gram.n_points)
+        return self.problem.point_of(self.beta, nothing, nothing)
 
     def _first_points(self, point: KernelPoint) -> Indices:
         """Return evenly spaced points, and those that are free."""

@@ -59,12 +59,16 @@ def interior_point_steps(problem: KernelProblem, n_threads: int) -> Iterator[Ker
     IndefiniteError
         The kernel values are not those of a positive semi-definite kernel.
     """
-    path = _Path(_Moving(problem, n_threads))
+    forced = _forced(problem.program)
+    if not np.any(np.isnan(forced)):
+        yield problem.point(forced)
+        return
+    path = _Path(_Moving(problem, forced, n_threads))
     nearest = problem.point(path.beta_on_bounds())
-    lowest, since = np.inf, 0
+    lowest, halved, since = np.inf, np.inf, 0
     for gap in path.gaps():
         point = problem.point(path.beta_on_bounds())
-        since = 0 if gap < 0.5 * lowest else since + 1
+        halved, since = (gap, 0) if gap < 0.5 * halved else (halved, since + 1)
         if gap < lowest:
             nearest, lowest = point, gap
         yield point
@@ -91,12 +95,11 @@ class _Moving:
         What the variables of each group must sum to.
     """
 
-    def __init__(self, problem: KernelProblem, n_threads: int) -> None:
+    def __init__(self, problem: KernelProblem, forced: Vector, n_threads: int) -> None:
         program, n_points = problem.program, problem.gram.n_points
         self.program, self.n_points = program, n_points
-        self.fixed = _forced(program)
-        self.where = np.flatnonzero(np.isnan(self.fixed))
-        self.fixed[self.where] = 0.0
+        self.where = np.flatnonzero(np.isnan(forced))
+        self.fixed = np.where(np.isnan(forced), 0.0, forced)
         points, self.place = np.unique(self.where % n_points, return_inverse=True)
         self.other = _partners(self.place)
         self.lower, self.upper = program.lower[self.where], program.upper[self.where]
@@ -105,12 +108,12 @@ class _Moving:
         values = problem.gram.block(points.astype(np.int64), np.arange(n_points, dtype=np.int64))
         held = np.sum(values * program.per_point(self.fixed, n_points), axis=1)
         values = 0.5 * (values[:, points] + values[:, points].T)
-        size = float(np.max(np.abs(values), initial=0.0))
+        size = float(np.max(np.abs(values)))
         self.linear = program.linear[self.where] + held[self.place]
         if program.sums:
             values, offset = centred(values)
             self.linear = self.linear + float(np.sum(self.sums)) * offset[self.place]
-        self.stiffness = float(np.mean(values.diagonal())) if len(points) else 0.0
+        self.stiffness = float(np.mean(values.diagonal()))
         self.system = kernel_system(values, size, n_threads)
 
     def _read_sums(self, program: BoxProgram) -> None:
@@ -191,8 +194,6 @@ class _Path:
 
     def __init__(self, moving: _Moving) -> None:
         self.moving = moving
-        if not len(moving.where):
-            return
         self.beta = moving.middle()
         rooms = np.array([self.beta - moving.lower, moving.upper - self.beta])
         self.bounded = np.isfinite(rooms)
@@ -215,7 +216,7 @@ class _Path:
 
     def gaps(self) -> Iterator[float]:
         """Go along the path, to its end or as far as numbers can; yield the gap after each round."""
-        for _ in range(MOST_ROUNDS if len(self.moving.where) else 0):
+        for _ in range(MOST_ROUNDS):
             try:
                 with np.errstate(over="raise", divide="raise", invalid="raise"):
                     self.advance()
@@ -233,8 +234,6 @@ class _Path:
         round; which of the two kept less of its size tells where the variable belongs, in whatever units.
         """
         moving = self.moving
-        if not len(moving.where):
-            return moving.fixed
         heads = self.bounded & (self.rooms_kept < self.pulls_kept)
         down = heads[0] & ~(heads[1] & (self.rooms[1] < self.rooms[0]))
         beta = np.where(down, moving.lower, np.where(heads[1], moving.upper, self.beta))

@@ -22,7 +22,7 @@ from hedgerow.problems import LinearProblem, inner
 from hedgerow.solvers.ridge_system import cholesky_factor
 from hedgerow.solvers.smooth_objective import ARMIJO, SmoothObjective, loss_shape
 
-__all__ = ["broad_gram", "model_step", "rare_bend", "smoothed"]
+__all__ = ["StepModel", "broad_gram", "rare_bend", "smoothed"]
 
 Vector = NDArray[np.float64]
 
@@ -82,34 +82,62 @@ def rare_bend(z: Vector, rare: LinearProblem, window: float) -> Vector:
     return broad_gram(objective, window)
 
 
-def model_step(
-    z: Vector, gradient: Vector, quadratic: Vector, rare: LinearProblem, window: float
-) -> Vector:
-    """Return the step from z to about where the model is least.
+@dataclass(frozen=True, eq=False)
+class StepModel:
+    """The model of the objective around a point.
 
-    ``gradient`` is that of all rows at z, ``quadratic`` the second derivatives of all but the rare.
+    Attributes
+    ----------
+    gradient : ndarray
+        That of all rows at the point.
+    quadratic : ndarray
+        The second derivatives of all but the rare rows.
+    rare : LinearProblem
+        The rare rows.
+    window : float
+        Over which kinks of their losses are rounded off.
+    unit : float
+        The size that scores are of.
     """
-    losses = _Losses.at(z, rare, window)
-    linear = gradient - losses.slope
-    step, value, slope = np.zeros_like(z), losses.value, gradient
-    for _ in range(STEPS):
-        factor = cholesky_factor(quadratic + losses.bend, rare.n_threads)
-        direction = -_core.cholesky_solve(factor, slope)
-        descent, length = inner(slope, direction), 1.0
-        for _ in range(TRIALS):
-            trial = step + length * direction
-            bent = _times(quadratic, trial)
-            losses = _Losses.at(z + trial, rare, window)
-            reached = inner(linear, trial) + 0.5 * inner(trial, bent) + losses.value
-            if reached <= value + ARMIJO * length * descent:
+
+    gradient: Vector
+    quadratic: Vector
+    rare: LinearProblem
+    window: float
+    unit: float
+
+    def step_from(self, z: Vector) -> Vector:
+        """Return the step from z to about where the model is least."""
+        gradient, quadratic = self.gradient, self.quadratic
+        losses = _Losses.at(z, self.rare, self.window)
+        linear = gradient - losses.slope
+        step, value, slope = np.zeros_like(z), losses.value, gradient
+        for _ in range(STEPS):
+            direction = self._direction(slope, losses.bend)
+            descent, length = inner(slope, direction), 1.0
+            for _ in range(TRIALS):
+                trial = step + length * direction
+                bent = _times(quadratic, trial)
+                losses = _Losses.at(z + trial, self.rare, self.window)
+                reached = inner(linear, trial) + 0.5 * inner(trial, bent) + losses.value
+                if reached <= value + ARMIJO * length * descent:
+                    break
+                length *= 0.5
+            else:
+                return step
+            step, value, slope = trial, reached, linear + bent + losses.slope
+            if inner(slope, slope) <= SETTLED * inner(gradient, gradient):
                 break
-            length *= 0.5
-        else:
-            return step
-        step, value, slope = trial, reached, linear + bent + losses.slope
-        if inner(slope, slope) <= SETTLED * inner(gradient, gradient):
-            break
-    return step
+        return step
+
+    def _direction(self, slope: Vector, bend: Vector) -> Vector:
+        """Return the step of Newton's method; an intercept that no row holds back goes one unit far."""
+        matrix = self.quadratic + bend
+        loose = matrix.diagonal() == 0.0
+        matrix[loose] = matrix[:, loose] = 0.0
+        matrix[loose, loose] = np.abs(slope[loose]) / self.unit + (slope[loose] == 0.0)
+        factor = cholesky_factor(matrix, self.rare.n_threads)
+        return -_core.cholesky_solve(factor, slope)
 
 
 def _times(matrix: Vector, vector: Vector) -> Vector:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import Rule, any_of, one_of, true_or_false
-from hedgerow._rows import dense
+from hedgerow._parameters import Rule, any_of, class_weights, one_of, true_or_false
 from hedgerow._state.rules import (
     AttributeRule,
     instance_of,
@@ -36,11 +35,10 @@ from hedgerow._validation import (
 )
 from hedgerow.calibrators import METHODS, ScoreMap
 from hedgerow.certificates import Certificate
-from hedgerow.errors import DataError, ParameterError
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
 from hedgerow.monitor import monitored_fit
-from hedgerow.svm._coefficients import Coefficients, Found, of_pairs, of_planes
+from hedgerow.svm._coefficients import Found, of_pairs, of_planes
 from hedgerow.svm._compressible import without_proof
 from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part, Result
 from hedgerow.svm.compress import Compressed
@@ -55,6 +53,7 @@ CLASSIFIER_RULES: Mapping[str, Rule] = {
     "probability": any_of(one_of("deprecated"), true_or_false),
     "decision_function_shape": one_of("ovr", "ovo"),
     "break_ties": true_or_false,
+    "class_weight": class_weights,
     "calibrate": one_of(None, *METHODS),
 }
 """Rules of the parameters that machines for classes have."""
@@ -167,12 +166,6 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
             return scores_from_pairs(-scores, len(self.classes_))
         return scores
 
-    def _check(self) -> None:
-        super()._check()
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            msg = f"class_weight={self.class_weight!r} is not known; give 'balanced', a dictionary or None"
-            raise ParameterError(msg)
-
     @property
     def _calibration(self) -> str | None:
         """The map of scores to probabilities; scikit-learn's ``probability=True`` means a sigmoid."""
@@ -249,15 +242,22 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         super()._keep_compressed(found)
         self.certificates_ = tuple(without_proof(one) for one in self.certificates_)
 
-    def _coefficients(self) -> Coefficients:
-        """Return the coefficients with their layout."""
+    @property
+    def _is_of_pairs(self) -> bool:
+        return self.multi_class == "ovo" and len(self.classes_) > 2
+
+    @property
+    def _n_planes(self) -> int:
         n_classes = len(self.classes_)
-        is_of_pairs = self.multi_class == "ovo" and n_classes > 2
-        coef = Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs)
-        if not is_of_pairs and coef.n_planes != (1 if n_classes == 2 else n_classes):
-            msg = f"there are {coef.n_planes} planes for {n_classes} classes; fit the model again"
-            raise DataError(msg)
-        return coef
+        if self._is_of_pairs:
+            return n_classes * (n_classes - 1) // 2
+        return 1 if n_classes == 2 else n_classes
+
+    def _state_problem(self) -> str | None:
+        """Say why the planes could not tell classes from each other."""
+        if len(self.classes_) < 2:
+            return "there is only one class"
+        return CalibratedScores._state_problem(self) or KernelMachine._state_problem(self)
 
 
 def _both(first: Any, second: Any) -> str:

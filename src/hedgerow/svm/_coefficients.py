@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hedgerow._targets import pairs_of_classes
 from hedgerow.errors import DataError
 
-__all__ = ["Coefficients", "Found", "of_pairs", "of_planes"]
+__all__ = ["Coefficients", "Found", "layout_problem", "of_pairs", "of_planes"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -61,15 +61,9 @@ class Coefficients:
     is_of_pairs: bool
 
     def __post_init__(self) -> None:
-        n_lines, n_support = self.values.shape
-        counts = [int(n) for n in self.n_support]
-        is_fitting = not self.is_of_pairs or n_lines == len(counts) - 1
-        if not is_fitting or min(counts) < 0 or sum(counts) != n_support:
-            msg = (
-                f"dual_coef_ has shape {self.values.shape} and n_support_ is {counts[:5]}, which do not belong "
-                "together; fit the model again"
-            )
-            raise DataError(msg)
+        problem = layout_problem(self.values.shape, self.n_support, self.is_of_pairs)
+        if problem is not None:
+            raise DataError(f"{problem}; fit the model again")
 
     @property
     def n_planes(self) -> int:
@@ -124,6 +118,17 @@ class Coefficients:
             return Coefficients(planes, n_support, is_of_pairs=False)
         values = planes[self.planes_of_lines()[classes].T, np.arange(len(kept))]
         return Coefficients(values, n_support, is_of_pairs=True)
+
+
+def layout_problem(shape: tuple[int, ...], n_support: Indices, is_of_pairs: bool) -> str | None:
+    """Say why coefficients of that shape are not those of so many support vectors of each class."""
+    counts = [int(n) for n in n_support]
+    is_fitting = not is_of_pairs or shape[0] == len(counts) - 1
+    if is_fitting and counts and min(counts) >= 0 and sum(counts) == shape[1]:
+        return None
+    return (
+        f"dual_coef_ has shape {shape} and n_support_ is {counts[:5]}, which do not belong together"
+    )
 
 
 def of_pairs(

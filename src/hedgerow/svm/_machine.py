@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from hedgerow import _core
 from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import (
     Rule,
     any_of,
@@ -24,6 +24,7 @@ from hedgerow._parameters import (
     real_number,
     short_text,
     true_or_false,
+    verbosity,
     whole_number,
 )
 from hedgerow._rows import Rows, dense, matrix_of
@@ -62,7 +63,7 @@ from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import SharedRows
 from hedgerow.solvers.kernel_run import MEGABYTE, KernelSettings
-from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._coefficients import Coefficients, layout_problem
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._scores import Scorer, scorer_of
@@ -85,14 +86,6 @@ _kept_scorers: WeakKeyDictionary[KernelMachine, tuple[tuple[Any, ...], Scorer]]
 _kept_scorers = WeakKeyDictionary()
 """What each machine's predictions were last made by: beside it, as predicting must not change a machine."""
 
-ADVICE: Mapping[str, str] = {
-    "max_iter": "raise max_iter",
-    "time_limit": "raise max_time",
-    "no_margin": "take a larger nu, or another kernel",
-    "stalled": "scale the features, lower C, or take a kernel of smaller values (a smaller gamma or degree)",
-}
-"""What to do about a fit without a certificate, by its status."""
-
 COMMON_RULES: Mapping[str, Rule] = {
     "kernel": kernel_rule,
     "degree": whole_number(0),
@@ -100,8 +93,8 @@ COMMON_RULES: Mapping[str, Rule] = {
     "coef0": finite_number,
     "shrinking": true_or_false,
     "tol": real_number(0, open_low=True),
-    "cache_size": real_number(0, open_low=True),
-    "verbose": whole_number(0),
+    "cache_size": real_number(0, 2.0**40, open_low=True),
+    "verbose": verbosity,
     "max_iter": any_of(one_of(-1), whole_number(1)),
     "scale": one_of(*SCALES),
     "warm_start": true_or_false,
@@ -113,7 +106,7 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "scaling_": optional(instance_of(Scaling, features=lambda scaling: len(scaling.shift))),
     "support_": whole_numbers("support"),
     "support_vectors_": rows("vectors", "features"),
-    "dual_coef_": rows("lines", "support"),
+    "dual_coef_": rows("lines", "support", only=np.float64),
     "intercept_": numbers("planes"),
     "certificate_": instance_of(Certificate),
     "status_": short_text,
@@ -147,13 +140,16 @@ class Part:
     classes: tuple[Indices, Indices] | None = None
 
 
-class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
+class KernelMachine(Compressible, CallbackSupport, Estimator):
     """A machine whose fit solves kernel problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.
     """
 
     _rules: ClassVar[Mapping[str, Rule]]
+    _linear_machine: ClassVar[str | None] = (
+        None  # which solves the same problem for the linear kernel
+    )
 
     kernel: Any
     degree: int
@@ -229,7 +225,7 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
         return KernelSettings(
             tol=float(self.tol),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
-            cache_bytes=int(self.cache_size * MEGABYTE),
+            cache_bytes=int(float(self.cache_size) * MEGABYTE),
             shrinking=bool(self.shrinking),
             n_threads=check_n_threads(self.n_jobs),
         )
@@ -269,8 +265,18 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
 
     @property
     def _advice(self) -> str:
-        """What helps a fit that ended without a certificate, by how it ended."""
-        return ADVICE.get(self.status_, ADVICE["stalled"])
+        """What helps a fit that ended without a certificate."""
+        if self.status_ == "no_margin":
+            return "take a larger nu or another kernel"
+        limits = {"max_iter": "raise max_iter", "time_limit": "raise max_time"}
+        advice = [limits[self.status_]] if self.status_ in limits else []
+        if self.scale is None and not isinstance(self.kernel_, Precomputed):
+            advice.append("scale the features, for example by scale='standard'")
+        if hasattr(self, "C"):
+            advice.append("lower C")
+        if isinstance(self.kernel_, Linear) and self._linear_machine is not None:
+            advice.append(f"use {self._linear_machine}")
+        return ", or ".join(advice or ["take a kernel of smaller values"])
 
     @property
     def _is_expected(self) -> bool:
@@ -283,13 +289,40 @@ class KernelMachine(Compressible, CallbackSupport, BaseEstimator):
             return True
         return self.certificate_.dual == -np.inf and self.status_ == "optimal"
 
+    @property
+    def _is_of_pairs(self) -> bool:
+        """Whether there is one plane for each pair of classes, whose coefficients share lines."""
+        return False
+
+    @property
+    def _n_planes(self) -> int:
+        """How many planes there must be."""
+        return 1
+
     def _coefficients(self) -> Coefficients:
         """Return the coefficients with their layout."""
-        coef = Coefficients(dense(self.dual_coef_), self.n_support_, is_of_pairs=False)
-        if coef.n_planes != 1:
-            msg = f"there are {coef.n_planes} planes where one must be; fit the model again"
+        coef = Coefficients(dense(self.dual_coef_), self.n_support_, self._is_of_pairs)
+        if coef.n_planes != self._n_planes:
+            msg = f"there are {coef.n_planes} planes where {self._n_planes} must be; fit the model again"
             raise DataError(msg)
         return coef
+
+    def _state_problem(self) -> str | None:
+        """Say why the support vectors and their coefficients could not score rows."""
+        problem = layout_problem(self.dual_coef_.shape, self.n_support_, self._is_of_pairs)
+        if problem is not None:
+            return problem
+        n_lines = len(self.n_support_) - 1 if self._is_of_pairs else self._n_planes
+        if self.dual_coef_.shape[0] != n_lines or len(self.intercept_) != self._n_planes:
+            return f"dual_coef_ and intercept_ are not those of {self._n_planes} planes"
+        if len(self.shape_fit_) != 2:
+            return "shape_fit_ is not two numbers"
+        is_table = isinstance(self.kernel_, Precomputed)
+        if is_table and self.support_.max(initial=-1) >= self.n_features_in_:
+            return f"support_ has a row beyond the {self.n_features_in_} of the kernel matrix"
+        if self.support_vectors_.shape[0] != (0 if is_table else len(self.support_)):
+            return f"there are {self.support_vectors_.shape[0]} support_vectors_ of {len(self.support_)}"
+        return None
 
     def _scores(self, X: Any) -> Vector:
         """Return <w, phi(x)> + b for every row and plane."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import real_number, whole_number
+from hedgerow._parameters import positive_number, whole_number
 from hedgerow._rows import dense
 from hedgerow._state.rules import AttributeRule, whole_numbers
 from hedgerow._validation import RegressionData, check_regression_data
@@ -24,7 +24,7 @@ __all__ = ["FITTED_REGRESSOR_RULES", "REGRESSOR_RULES", "KernelRegressor"]
 
 Vector = NDArray[np.float64]
 
-REGRESSOR_RULES = {**COMMON_RULES, "C": real_number(0, open_low=True)}
+REGRESSOR_RULES = {**COMMON_RULES, "C": positive_number()}
 """Rules of the parameters that machines for values have."""
 
 FITTED_REGRESSOR_RULES: Mapping[str, AttributeRule] = {

@@ -16,7 +16,10 @@ TOO_FAR_APART = 1000.0
 
 
 def warn_of_scales(rows: Rows, names: NDArray[np.object_] | None) -> None:
-    """Warn, with the fix, if the ranges of two features that vary differ by more than a thousand."""
+    """Warn, with the fix, if the ranges of two features that vary differ by more than a thousand.
+
+    The fits of a search have the same columns, and are told once.
+    """
     ranges = _ranges(rows)
     varying = np.flatnonzero(ranges > 0.0)
     if not len(varying):
@@ -29,7 +32,8 @@ def warn_of_scales(rows: Rows, names: NDArray[np.object_] | None) -> None:
         f"{_called(wide, names)} ranges over {ranges[wide]:.3g} and {_called(narrow, names)} over "
         f"{ranges[narrow]:.3g}: the kernel hardly sees the latter; give scale='standard' or scale='minmax'"
     )
-    warn_user(msg, ScaleWarning)
+    columns = rows.shape[1] if names is None else tuple(names)
+    warn_user(msg, ScaleWarning, once_for=columns)
 
 
 def _ranges(rows: Rows) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from hedgerow._parameters import real_number, whole_number
 from hedgerow._state import record
 from hedgerow._state.rules import numbers
+from hedgerow.errors import UnavailableError
 from hedgerow.gram import Gram
 from hedgerow.svm._coefficients import Coefficients
 
@@ -126,7 +127,16 @@ def compressed(gram: Gram, coef: Coefficients, n_support: int, *, keeps_sum: boo
     ridged = _Ridged(gram, RIDGE * float(np.max(gram.diagonal)))
     with threadpool_limits(1):  # sums of BLAS depend on its threads
         kept = np.sort(_chosen(ridged, coef, n_support))
-        planes, shift = _refitted(ridged, coef, kept, keeps_sum)
+        try:
+            planes, shift = _refitted(ridged, coef, kept, keeps_sum) if len(kept) else (None, 0.0)
+        except (la.LinAlgError, ValueError):  # not positive definite, or not finite
+            planes = None
+        if planes is None:
+            msg = (
+                "compress finds no support vectors that matter: the coefficients or the kernel values "
+                "among them are zero, or beyond all numbers; fit the model again"
+            )
+            raise UnavailableError(msg)
         return _measured(gram, coef, kept, planes, shift)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow._parameters import one_of, positive_number
 from hedgerow._state import stateful
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import NuClasses
@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 _RULES = {
     **CLASSIFIER_RULES,
-    "nu": real_number(0, 1, open_low=True),
+    "nu": positive_number(1),
     "multi_class": one_of("ovo", "ovr"),
 }
 

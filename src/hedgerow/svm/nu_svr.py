@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import real_number
+from hedgerow._parameters import positive_number, real_number
 from hedgerow._state import stateful
 from hedgerow._state.rules import optional
 from hedgerow._validation import RegressionData
@@ -23,7 +23,7 @@ __all__ = ["NuSVR"]
 
 Vector = NDArray[np.float64]
 
-_RULES = {**REGRESSOR_RULES, "nu": real_number(0, 1, open_low=True)}
+_RULES = {**REGRESSOR_RULES, "nu": positive_number(1)}
 
 
 @stateful(_RULES, epsilon_=optional(real_number(0)), **FITTED_REGRESSOR_RULES)

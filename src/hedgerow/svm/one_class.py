@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import real_number
+from hedgerow._parameters import positive_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
 from hedgerow.gram import Gram
@@ -23,7 +23,7 @@ __all__ = ["OneClassSVM"]
 
 Vector = NDArray[np.float64]
 
-_RULES = {**COMMON_RULES, "nu": real_number(0, 1, open_low=True)}
+_RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
 
 @stateful(_RULES, **FITTED_OUTLIER_RULES)
@@ -67,6 +67,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
     array([-1,  1,  1,  1, -1])
     """
 
+    _linear_machine = "LinearOneClassSVM"
     _rules = _RULES
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, real_number, true_or_false
+from hedgerow._parameters import one_of, positive_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow._validation import TrainingData
 from hedgerow.errors import ParameterError
@@ -26,7 +27,7 @@ Vector = NDArray[np.float64]
 
 _RULES = {
     **CLASSIFIER_RULES,
-    "C": real_number(0, open_low=True, or_infinite=True),
+    "C": positive_number(or_infinite=True),
     "loss": one_of("hinge", "squared_hinge"),
     "multi_class": one_of("ovo", "ovr", "crammer_singer"),
     "fit_intercept": true_or_false,
@@ -74,8 +75,9 @@ class SVC(KernelClassifier):
     cache_size : float, default=2000
         Megabytes for kernel values; what does not fit is computed again when it is needed.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight.
-    verbose : int, default=0
+        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
+        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
+    verbose : bool or int, default=0
         If positive, the certificate goes to the ``hedgerow`` logger.
     max_iter : int, default=-1
         Most steps of the solver, each of which moves a pair of coefficients, or with
@@ -86,7 +88,7 @@ class SVC(KernelClassifier):
         Taken for scikit-learn's sake: ties of votes are always broken by scores, so that ``predict`` is
         the class of the largest ``decision_function``.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the folds of ``calibrate``.
+        Seeds the folds of ``calibrate``; None is the same as 0.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the functional margin.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
@@ -159,6 +161,7 @@ class SVC(KernelClassifier):
     True
     """
 
+    _linear_machine = "LinearSVC"
     _rules = _RULES
 
     def __init__(
@@ -218,7 +221,7 @@ class SVC(KernelClassifier):
         return partial(
             Classes,
             y=y,
-            weight=np.full(len(y), np.inf) if np.isinf(C) else C * weight,
+            weight=np.full(len(y), np.inf) if math.isinf(C) else C * weight,
             loss=self.loss,
             has_intercept=bool(self.fit_intercept),
             sides=sides,
@@ -255,7 +258,7 @@ class SVC(KernelClassifier):
                 "leave it out, or use multi_class='ovr'"
             )
             raise ParameterError(msg)
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             msg = (
                 "C=inf asks for a hard margin, which multi_class='crammer_singer' has not; use a finite C, "
                 "or multi_class='ovr'"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import any_of, none, real_number
+from hedgerow._parameters import any_of, none, positive_number, real_number
 from hedgerow._rows import Rows
 from hedgerow._state import stateful
 from hedgerow._validation import WeightedRows
@@ -29,12 +29,12 @@ Vector = NDArray[np.float64]
 
 _RULES = {
     **COMMON_RULES,
-    "C": real_number(0, open_low=True, or_infinite=True),
-    "nu": any_of(none, real_number(0, 1, open_low=True)),
+    "C": positive_number(or_infinite=True),
+    "nu": any_of(none, positive_number(1)),
 }
 
 
-@stateful(_RULES, radius_=real_number(0), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
+@stateful(_RULES, radius_=real_number(0, 1e150), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
 class SVDD(KernelOutlierMachine):
     r"""Support vector data description: the smallest ball in the space of a kernel.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import real_number, true_or_false
+from hedgerow._parameters import HUGE, real_number, true_or_false
 from hedgerow._state import stateful
 from hedgerow.gram import Gram
 from hedgerow.kernel_problems import KernelProblem
@@ -20,7 +20,7 @@ __all__ = ["SVR"]
 
 Vector = NDArray[np.float64]
 
-_RULES = {**REGRESSOR_RULES, "epsilon": real_number(0), "fit_intercept": true_or_false}
+_RULES = {**REGRESSOR_RULES, "epsilon": real_number(0, HUGE), "fit_intercept": true_or_false}
 
 
 @stateful(_RULES, **FITTED_REGRESSOR_RULES)
@@ -63,6 +63,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
     array([7.])
     """
 
+    _linear_machine = "LinearSVR"
     _rules = _RULES
 
     def __init__(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hedgerow._rows import refuse_masked
 from hedgerow.errors import DataError, UnavailableError
 from hedgerow.linear import Hyperplane
 from hedgerow.theory._numbers import check_count
@@ -103,6 +104,7 @@ def _counted(
 ) -> DistanceHistogram:
     """Count values into bins of one width, of which 0 is a border."""
     check_count("bins", bins)
+    refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.shape != values.shape:
         msg = f"y has shape {labels.shape} but X has {len(values)} rows; give one label a row"

@@ -115,7 +115,8 @@ def metric_curve(
 ) -> ThresholdCurve:
     """Return a metric at every threshold, or at 200 of them if it has no formula here."""
     gaps = Intervals.between(scores)
-    counts = _counts(gaps, is_positive, np.ones(len(scores)) if weights is None else weights)
+    each = np.ones(len(scores)) if weights is None else weights
+    counts = _counts(gaps, is_positive, each)
     if isinstance(metric, tuple):
         reached = _recall(counts) >= metric[1]
         return ThresholdCurve(gaps.low, gaps.high, np.where(reached, _precision(counts), 0.0))
@@ -128,7 +129,7 @@ def metric_curve(
     def value_at(threshold: float) -> float:
         return float(score(y, classes[(scores > threshold).astype(np.int64)], **extra))
 
-    return _evaluated(value_at, gaps)
+    return _evaluated(value_at, gaps, each)
 
 
 def _counts(gaps: Intervals, is_positive: NDArray[np.bool_], weights: Values) -> _Counts:
@@ -143,12 +144,16 @@ def _counts(gaps: Intervals, is_positive: NDArray[np.bool_], weights: Values) ->
     return _Counts(false_n[-1] - false_n, true_n[-1] - true_n, false_n, true_n)
 
 
-def _evaluated(value_at: Callable[[float], float], gaps: Intervals) -> ThresholdCurve:
-    """Return a metric at up to 200 gaps, spread evenly over the rows."""
+def _evaluated(
+    value_at: Callable[[float], float], gaps: Intervals, weights: Values
+) -> ThresholdCurve:
+    """Return a metric at up to 200 gaps, spread evenly over the weights of the rows."""
     chosen = np.arange(len(gaps.low))
     if len(chosen) > _MOST_EVALUATIONS:
-        shares = np.linspace(0, len(gaps.place) - 1, _MOST_EVALUATIONS - 1).astype(np.int64)
-        chosen = np.unique(np.append(np.sort(gaps.place)[shares], chosen[-1]))
+        up_to_score = np.cumsum(np.bincount(gaps.place, weights))
+        shares = np.linspace(0.0, up_to_score[-1], _MOST_EVALUATIONS - 1)[:-1]
+        passed = np.searchsorted(up_to_score, shares, side="right")
+        chosen = np.unique(np.append(passed, chosen[-2:]))
     low, high = gaps.low[chosen], gaps.high[chosen]
     thresholds = ThresholdCurve(low, high, np.zeros(len(low))).thresholds.tolist()
     values = np.array([value_at(threshold) for threshold in thresholds])

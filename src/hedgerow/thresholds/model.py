@@ -26,7 +26,7 @@ def _cost_rule(costs: Any) -> str | None:
         return None
     try:
         matrix = np.asarray(costs, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         matrix = np.empty(0)
     is_square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
     fine = is_square and bool(np.isfinite(matrix).all())
@@ -70,7 +70,8 @@ def tune_threshold(
     sample_weight : array of shape (n_samples,) or None
         Weights of the rows.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; the result does not depend on it.
 
@@ -123,7 +124,8 @@ class ThresholdModel(WrappedClassifier):
         Folds whose scores are judged: a number (fewer if a class is small), or as a splitter has
         them. None takes the learner as it is; it must be fitted, and to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a seed.
+        Deals the rows out to folds, if cv is their number, and seeds a learner without a
+        seed; None is the same as 0.
     n_jobs : int or None, default=None
         Fits that run side by side; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
@@ -187,7 +189,10 @@ class ThresholdModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold, which a list of splits can see to. A number of folds deals copies out one by
+            one, as rows that happen to be equal are: to keep them together would fit the learner
+            without any row like those it is asked about.
 
         Returns
         -------
@@ -250,16 +255,16 @@ class ThresholdModel(WrappedClassifier):
 
     def _check_classes(self, classes: NDArray[Any]) -> None:
         """Refuse more than two classes without costs, and costs for another number of them."""
+        if len(classes) > 2 and not self._takes_several_classes():
+            msg = (
+                "Only binary classification is supported. The type of the target is multiclass: it "
+                f"has {len(classes)} classes, and a threshold tells two apart; give costs for them all"
+            )
+            raise ParameterError(msg)
         if self.costs is not None and len(self.costs) != len(classes):
             msg = (
                 f"costs have {len(self.costs)} rows and columns where there are {len(classes)} "
                 "classes; give one for each"
-            )
-            raise ParameterError(msg)
-        if self.costs is None and len(classes) > 2:
-            msg = (
-                "Only binary classification is supported. The type of the target is multiclass: it "
-                f"has {len(classes)} classes, and a threshold tells two apart; give costs for them all"
             )
             raise ParameterError(msg)
 

@@ -8,6 +8,8 @@ from hedgerow.tree.export import (
     export_rules,
     export_svg,
     export_text,
+    plot_tree,
+    shap_trees,
 )
 from hedgerow.tree.importance import impurity_importance, node_average, occurrences
 from hedgerow.tree.pruning import (
@@ -39,5 +41,7 @@ __all__ = [
     "impurity_importance",
     "node_average",
     "occurrences",
+    "plot_tree",
     "prune",
+    "shap_trees",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._parameters import Rule, one_of
+from hedgerow._parameters import Rule, class_weights, one_of
 from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, labels, several
 from hedgerow._validation import check_fitted
 from hedgerow.monitor import monitored_fit
@@ -25,8 +26,7 @@ Vector = NDArray[np.float64]
 
 def _class_weights(value: Any) -> str | None:
     """Allow what ``class_weight`` may be."""
-    fine = value is None or isinstance(value, Mapping)
-    fine = fine or (isinstance(value, str) and value == "balanced")
+    fine = class_weights(value) is None
     fine = fine or (isinstance(value, list) and all(isinstance(each, Mapping) for each in value))
     return None if fine else "'balanced', a dictionary, a list of one an output, or None"
 
@@ -93,6 +93,8 @@ class ClassTree(ClassifierMixin, DecisionTree):
         targets = class_targets(self, y, sample_weight, source.shape[0], instead=self._for_values)
         self._keep(*self._grow(source, targets))
         self.classes_ = targets.classes[0] if len(targets.classes) == 1 else list(targets.classes)
+        n_classes = np.array([len(labels) for labels in targets.classes], dtype=np.int64)
+        self.tree_ = replace(self.tree_, n_classes=n_classes)
         return self
 
     @property

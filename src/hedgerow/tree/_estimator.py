@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, clone
+from sklearn.base import MultiOutputMixin, clone, is_classifier
 from sklearn.utils import Bunch
 
 from hedgerow._engine import check_n_threads
+from hedgerow._estimator import Estimator
 from hedgerow._parameters import Rule, check_parameters, check_seed, short_text, whole_number
+from hedgerow._row_sketch import RowSketch
 from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, instance_of, optional
 from hedgerow._validation import check_fitted
 from hedgerow.monitor import CallbackSupport, current
@@ -20,10 +21,11 @@ from hedgerow.tree._categories import Categories
 from hedgerow.tree._growth import CRITERIA, Growth, grow, n_features_tried, settings_of
 from hedgerow.tree._routing import router_of
 from hedgerow.tree._table import FeatureTable, Source, encode, prediction_blocks, remember_table
+from hedgerow.tree._to_sklearn import tree_to_sklearn
 from hedgerow.tree._training import Targets
 from hedgerow.tree.importance import impurity_importance
 from hedgerow.tree.pruning import Pruning, cost_complexity_path, prune, prune_cost_complexity
-from hedgerow.tree.tree import NO_CHILD, Tree
+from hedgerow.tree.tree import Tree
 
 __all__ = ["FITTED_RULES", "PRUNABLE_RULES", "DecisionTree", "PrunableTree", "TakesTables"]
 
@@ -56,6 +58,7 @@ def _sound_tree() -> Shaped:
 
 FITTED_RULES: Mapping[str, AttributeRule] = {
     "category_columns_": instance_of(Categories, features=lambda found: found.n_features),
+    "row_sketch_": optional(instance_of(RowSketch)),
     "tree_": _sound_tree(),
     "max_features_": whole_number(1),
     "status_": short_text,
@@ -70,6 +73,16 @@ class TakesTables:
     """An estimator that takes tables with categories and missing values."""
 
     category_columns_: Categories
+
+    def _state_problem(self) -> str | None:
+        """Say if the trees have other categories than the table."""
+        known = self._categories_of_trees()
+        fine = known is None or np.array_equal(known, self.category_columns_.n_categories)
+        return None if fine else "the trees have other categories than the columns of the table"
+
+    def _categories_of_trees(self) -> NDArray[np.int64] | None:
+        """Return how many categories each feature has by the trees, None if they cannot tell."""
+        raise NotImplementedError
 
     @property
     def categories_(self) -> tuple[NDArray[Any], ...]:
@@ -86,7 +99,7 @@ class TakesTables:
         return tags
 
 
-class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator):
+class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     """One tree; a class of its own gives the parameters and says what a leaf predicts."""
 
     _rules: ClassVar[Mapping[str, Rule]]
@@ -112,6 +125,9 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
     tree_: Tree
     max_features_: int
     status_: str
+
+    def _categories_of_trees(self) -> NDArray[np.int64]:
+        return self.tree_.n_categories
 
     @property
     def n_outputs_(self) -> int:
@@ -164,17 +180,38 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, BaseEstimator
             1 where the row passes the node.
         """
         leaves = self.apply(X)
-        tree = self.tree_
-        ends = np.cumsum(tree.depth[leaves] + 1)
-        nodes = np.empty(ends[-1], dtype=np.int64)
-        node, place = leaves, ends - 1
-        while len(node):
-            nodes[place] = node
-            goes_on = tree.parent[node] != NO_CHILD
-            node, place = tree.parent[node[goes_on]], place[goes_on] - 1
-        starts = np.concatenate([[0], ends])
-        ones = np.ones(len(nodes), dtype=np.int64)
-        return sp.csr_matrix((ones, nodes, starts), shape=(len(leaves), tree.node_count))
+        return self.tree_.paths_to(leaves)
+
+    def to_sklearn(self, X: Any = None) -> Any:
+        """Return scikit-learn's own tree with the same nodes, for tools that check the class.
+
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
+        So both predict the same, bit for bit, unless a number differs from a threshold by less than
+        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
+        does not happen to its rows. Missing values take the same ways. Parameters that
+        scikit-learn does not have are left out.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+            Rows that must take the same ways, as those of the fit.
+
+        Returns
+        -------
+        tree : sklearn.tree.DecisionTreeClassifier or sklearn.tree.DecisionTreeRegressor
+            Fitted. A tree with columns of categories has no such form, and UnavailableError says so.
+
+        Examples
+        --------
+        >>> from hedgerow import DecisionTreeRegressor
+        >>> model = DecisionTreeRegressor().fit([[1.0], [2.0]], [0.0, 6.0])
+        >>> model.to_sklearn().predict([[1.2], [7.0]])
+        array([0., 6.])
+        """
+        import sklearn.tree
+
+        name = "DecisionTreeClassifier" if is_classifier(self) else "DecisionTreeRegressor"
+        return tree_to_sklearn(self, getattr(sklearn.tree, name), X)
 
     def _check(self) -> None:
         """Refuse parameters that cannot be."""

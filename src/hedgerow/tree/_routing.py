@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from hedgerow.tree.tree import Tree
 
 __all__ = ["leaves_of", "router_of"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._row_sketch import RowSketch, kept_rows
 from hedgerow._rows import (
     FLOATS,
     RESHAPE,
@@ -27,6 +28,7 @@ from hedgerow._rows import (
     read_rows,
     refuse_empty,
     remember_columns,
+    with_masked_as_missing,
 )
 from hedgerow._validation import check_fitted
 from hedgerow.errors import DataError, UnseenCategoryWarning, warn_user
@@ -64,12 +66,15 @@ class FeatureTable:
         Their names, if they have any.
     is_whole : bool
         False if the encoding was stopped: then the codes are those of a column that is all the same.
+    sketch : RowSketch or None
+        By what the rows are known again, if the table is whole.
     """
 
     codes: _core.CodeTable
     columns: Categories
     names: list[str] | None = None
     is_whole: bool = True
+    sketch: RowSketch | None = None
 
     @property
     def categories(self) -> tuple[NDArray[Any], ...]:
@@ -105,13 +110,23 @@ def encode(
     """
     source = look_at(X)
     choice = choice_of(categorical_features, source.names, source.shape[1])
-    return source.encoded(choice, n_threads, may_stop)
+    table = source.encoded(choice, n_threads, may_stop)
+    if not table.is_whole:
+        return table
+    kept = source.some(kept_rows(table.n_rows)).rows(table.columns)
+    return replace(table, sketch=RowSketch.of(kept, table.n_rows))
 
 
 def remember_table(estimator: Any, table: FeatureTable) -> None:
-    """Set ``n_features_in_``, ``feature_names_in_`` if there are names, and ``category_columns_``."""
+    """Set ``n_features_in_``, ``feature_names_in_`` if there are names, ``category_columns_``.
+
+    Also ``row_sketch_``, if the table is whole.
+    """
     remember_columns(estimator, table.names, table.n_features)
     estimator.category_columns_ = table.columns
+    vars(estimator).pop("row_sketch_", None)
+    if table.sketch is not None:
+        estimator.row_sketch_ = table.sketch
 
 
 def read_table(estimator: Any, X: Any, categorical_features: Any, n_threads: int) -> FeatureTable:
@@ -181,6 +196,10 @@ class Source(ABC):
         """Yield the rows in blocks."""
         yield self.rows(categories)
 
+    @abstractmethod
+    def some(self, rows: NDArray[np.int64]) -> Source:
+        """Return the same table with the rows of these numbers."""
+
     def _table(
         self, codes: Callable[[], _core.CodeTable], categories: Categories, may_stop: bool
     ) -> FeatureTable:
@@ -223,6 +242,9 @@ class _DenseSource(Source):
         matrix_of(rows, self.names, may_miss=True)
         return rows
 
+    def some(self, rows: NDArray[np.int64]) -> Source:
+        return _DenseSource(self.array[rows], self.names)
+
     def _columns(self) -> _ColumnSource:
         numbers = self.array.astype(np.uint8) if self.array.dtype.kind == "b" else self.array
         return _ColumnSource(list(numbers.T), self.names)
@@ -261,6 +283,9 @@ class _SparseSource(Source):
         for start in range(0, self.shape[0], height):
             part = self.csr[start : start + height].toarray()
             yield _DenseSource(part).rows(categories)
+
+    def some(self, rows: NDArray[np.int64]) -> Source:
+        return _SparseSource(self.csr[rows], self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +327,9 @@ class _ColumnSource(Source):
         _warn_of(unseen)
         return rows
 
+    def some(self, rows: NDArray[np.int64]) -> Source:
+        return _ColumnSource([column[rows] for column in self.columns], self.names)
+
     def _read(self, j: int, column: Any, as_category: bool, by_type: bool) -> Column:
         return read_column(column, self._label(j), as_category=as_category, by_type=by_type)
 
@@ -323,7 +351,8 @@ def _source_of(X: Any) -> Source:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    """Return lists as an array; numbers beside text stay numbers."""
+    """Return lists as an array; numbers beside text stay numbers, and masked cells are missing."""
+    X = with_masked_as_missing(X)
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
@@ -343,7 +372,7 @@ def _array_source(X: NDArray[Any]) -> Source:
 
 
 def _mapping_source(X: Mapping[Any, Any]) -> Source:
-    columns = {str(name): np.asarray(values) for name, values in X.items()}
+    columns = {str(name): np.asarray(with_masked_as_missing(values)) for name, values in X.items()}
     shapes = {column.shape for column in columns.values()}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
         msg = f"the columns of X have shapes {sorted(shapes)}; give each one value a row"

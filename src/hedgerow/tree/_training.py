@@ -9,9 +9,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._sparse import checked_sparse
 from hedgerow._validation import check_labels, check_targets, check_weights, class_factors
 from hedgerow.errors import DataError
 from hedgerow.tree._table import FeatureTable
@@ -175,8 +177,10 @@ def _columns_of(y: Any) -> list[Any]:
     """Return y itself if it is one output, else the columns of an array."""
     if getattr(y, "ndim", 2) < 2:
         return [y]
+    if sp.issparse(y):
+        return list(checked_sparse(y, "y").toarray().T)
     try:
-        table = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        table = np.asanyarray(y)
     except ValueError:  # rows of different lengths; what reads labels says so
         return [y]
     return list(table.T) if table.ndim == 2 else [y]

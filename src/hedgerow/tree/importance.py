@@ -9,10 +9,14 @@ with sums of weights for n, so that rows of weight 1 count as rows.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.tree.tree import Tree
+if TYPE_CHECKING:
+    from hedgerow.tree.tree import Tree
+
 
 __all__ = ["impurity_importance", "node_average", "occurrences", "split_scores", "three_measures"]
 

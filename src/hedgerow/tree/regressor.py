@@ -13,6 +13,7 @@ from hedgerow._state import stateful
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree._estimator import FITTED_RULES, PRUNABLE_RULES, PrunableTree
 from hedgerow.tree._growth import GROWTH_RULES
+from hedgerow.tree._partial_dependence import partial_dependence, read_points
 from hedgerow.tree._table import look_at
 from hedgerow.tree._training import value_targets
 
@@ -182,6 +183,11 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
         leaves = self.apply(X)
         values = self.tree_.value[leaves, :, 0]
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Vector:
+        """Return what ``sklearn.inspection.partial_dependence`` asks of regressors it knows."""
+        points, features = read_points(self.category_columns_, grid, target_features)
+        return partial_dependence(self.tree_, points, features)[:, 0, 0]
 
     def __sklearn_tags__(self) -> Any:
         """Say what input and targets are welcome."""

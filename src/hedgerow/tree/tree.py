@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
 from hedgerow._state import record
 from hedgerow._state.rules import Shaped, numbers, truths, whole_numbers
+from hedgerow.errors import DataError
+from hedgerow.tree._partial_dependence import partial_dependence
+from hedgerow.tree._routing import router_of
+from hedgerow.tree.importance import impurity_importance
 
 __all__ = ["NO_CHILD", "UNDEFINED", "Tree"]
 
@@ -60,10 +65,14 @@ def _unsigned_words(name: str) -> Shaped:
     category_start=whole_numbers("nodes", low=NO_CHILD),
     category_words=_unsigned_words("words"),
     n_categories=whole_numbers("features"),
+    n_classes=whole_numbers("outputs", low=1),
 )
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """A learnt tree as flat arrays; node 0 is the root, and a child comes after its parent.
+
+    The attributes and methods that scikit-learn's ``Tree`` has are here under the same names, with the
+    same shapes and meanings.
 
     Attributes
     ----------
@@ -93,6 +102,8 @@ class Tree:
         Sets of categories that go to the left: of word w, bit b stands for category 64 w + b.
     n_categories : ndarray of int64 of shape (n_features,)
         How many categories each feature has; 0 for numbers.
+    n_classes : ndarray of int64 of shape (n_outputs,)
+        How many classes each output has; 1 for regression.
     """
 
     feature: NDArray[np.int64]
@@ -108,15 +119,46 @@ class Tree:
     category_start: NDArray[np.int64]
     category_words: NDArray[np.uint64]
     n_categories: NDArray[np.int64]
+    n_classes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            getattr(self, field.name).flags.writeable = False
+        if not len(self.n_classes):
+            every_output = np.full(self.n_outputs, self.max_n_classes, dtype=np.int64)
+            object.__setattr__(self, "n_classes", every_output)
+        for each in fields(self):
+            getattr(self, each.name).flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<Tree of {self.node_count} nodes on {self.n_features} features>"
+
+    def _state_problem(self) -> str | None:
+        """Say why questions about categories could not be answered."""
+        asks = self.category_start != NO_CHILD
+        if np.any(asks & (self.children_left == NO_CHILD)):
+            return "a leaf asks for a category"
+        if np.any(self.feature >= self.n_features) or np.any(self.feature[asks] < 0):
+            return "a node splits by a feature that is not there"
+        inner = self.feature >= 0
+        n_categories = self.n_categories[self.feature[inner]]
+        if np.any((n_categories > 0) != asks[inner]):
+            return "a node asks for a number of a feature of categories, or the other way round"
+        n_words = len(self.category_words)
+        n_categories = n_categories[asks[inner]]
+        if np.any(n_categories > WORD * n_words):
+            return "a split by categories has no set of them"
+        if np.any(self.category_start[asks] > n_words - -(-n_categories // WORD)):
+            return "the set of a split by categories ends beyond all sets"
+        return None
 
     @property
     def node_count(self) -> int:
         """How many nodes there are."""
         return len(self.feature)
+
+    @property
+    def capacity(self) -> int:
+        """How many nodes there is room for: as many as there are."""
+        return self.node_count
 
     @property
     def n_features(self) -> int:
@@ -138,6 +180,13 @@ class Tree:
         """Which nodes are leaves."""
         leaves: NDArray[np.bool_] = self.children_left == NO_CHILD
         return leaves
+
+    @cached_property
+    def votes(self) -> NDArray[np.float64]:
+        """The values with 1 for the most frequent class of an output, the first of equals, and 0 else."""
+        classes = np.arange(self.max_n_classes)
+        is_chosen: NDArray[np.bool_] = classes == self.value.argmax(axis=2)[:, :, None]
+        return is_chosen.astype(np.float64)
 
     @property
     def n_leaves(self) -> int:
@@ -182,3 +231,115 @@ class Tree:
     def bottom_up(self) -> Iterator[int]:
         """Yield the inner nodes, children before their parents."""
         return iter(np.flatnonzero(~self.is_leaf)[::-1].tolist())
+
+    def levels_upwards(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the inner nodes level by level, the deepest first."""
+        inner = np.flatnonzero(~self.is_leaf)
+        depth = self.depth[inner]
+        order = np.argsort(-depth, kind="stable")
+        ends = np.flatnonzero(np.diff(depth[order])) + 1
+        yield from np.split(inner[order], ends) if len(inner) else []
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the number of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows of numbers. Columns of categories hold the numbers of the categories, as the tree
+            knows nothing of their values; the estimator's ``apply`` takes these.
+
+        Returns
+        -------
+        leaves : ndarray of int64 of shape (n_samples,)
+        """
+        return router_of(self).leaves(self._rows(X), 1).astype(np.int64)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the value of each row's leaf.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows of numbers, as for :meth:`apply`.
+
+        Returns
+        -------
+        value : ndarray of shape (n_samples, max_n_classes) or (n_samples, n_outputs, max_n_classes)
+            Shares of the classes, or the value predicted.
+        """
+        value: NDArray[np.float64] = self.value[self.apply(X)]
+        return value.reshape(len(value), -1) if self.n_outputs == 1 else value
+
+    def decision_path(self, X: Any) -> Any:
+        """Return the nodes that each row passes on its way to its leaf.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows of numbers, as for :meth:`apply`.
+
+        Returns
+        -------
+        passes : CSR matrix of shape (n_samples, n_nodes)
+            1 where the row passes the node.
+        """
+        return self.paths_to(self.apply(X))
+
+    def paths_to(self, leaves: NDArray[np.int64]) -> Any:
+        """Return the nodes on the way from the root to each of these leaves, as a CSR matrix."""
+        ends = np.cumsum(self.depth[leaves] + 1)
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+        nodes = np.empty(starts[-1], dtype=np.int64)
+        node, place = leaves, ends - 1
+        while len(node):
+            nodes[place] = node
+            goes_on = self.parent[node] != NO_CHILD
+            node, place = self.parent[node[goes_on]], place[goes_on] - 1
+        ones = np.ones(len(nodes), dtype=np.int64)
+        return sp.csr_matrix((ones, nodes, starts), shape=(len(leaves), self.node_count))
+
+    def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
+        """Return how much each feature lowers the impurity.
+
+        Parameters
+        ----------
+        normalize : bool, default=True
+            Whether the importances are divided by their sum, if that is not 0.
+
+        Returns
+        -------
+        importances : ndarray of shape (n_features,)
+        """
+        return impurity_importance(self, normalize)
+
+    def compute_node_depths(self) -> NDArray[np.int64]:
+        """Return the depth of every node as scikit-learn counts it here: the root's is 1."""
+        return self.depth + 1
+
+    def compute_partial_dependence(
+        self, X: ArrayLike, target_features: ArrayLike, out: NDArray[np.float64]
+    ) -> None:
+        """Add the partial dependence of the first output on some features to ``out``.
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_target_features)
+            Values of the target features.
+        target_features : array of int of shape (n_target_features,)
+            Their places among the features.
+        out : ndarray of float64 of shape (n_points,)
+            Is added to. Splits on other features count both of their sides, each by its share of the
+            training weight.
+        """
+        out += partial_dependence(self, np.asarray(X), np.asarray(target_features))[:, 0, 0]
+
+    def _rows(self, X: Any) -> NDArray[Any]:
+        """Return rows of numbers as the core takes them."""
+        rows = X.toarray() if sp.issparse(X) else np.asarray(X)
+        if rows.dtype not in (np.float32, np.float64):
+            rows = rows.astype(np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            msg = f"X has shape {rows.shape} and the tree {self.n_features} features; give a row for each sample and a column for each feature"
+            raise DataError(msg)
+        return np.ascontiguousarray(rows)

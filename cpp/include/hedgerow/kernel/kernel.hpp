@@ -103,7 +103,15 @@ struct KernelRounding {
   double error;               ///< |computed K(i, j) - K(i, j)| <= error sizes[i] sizes[j]
 };
 
-KernelRounding kernel_rounding(const Kernel& kernel, const Matrix& matrix, int n_threads);
+/// Of values in float64, or of those of precise_kernel_sums.
+KernelRounding kernel_rounding(const Kernel& kernel, const Matrix& matrix, bool is_precise,
+                               int n_threads);
+
+/// out[j * k + c] = sum over i of coef[i * k + c] K(i, j), values and sums in long double, for the n_points
+/// rows of a row-major table.
+void precise_kernel_sums(const Kernel& kernel, std::span<const double> rows,
+                         std::int64_t n_features, std::span<const double> coef, std::int64_t k,
+                         std::span<double> out, int n_threads);
 
 /// out[i] = K(i, i); left and right are the same matrix.
 void kernel_diagonal(const KernelValues& values, std::span<double> out, int n_threads);

@@ -1,11 +1,13 @@
-"""A fitted tree in other forms: text, rules, JSON, Graphviz, a picture, and Python code."""
+"""A fitted tree in other forms: text, rules, JSON, Graphviz, pictures, Python code, and for shap."""
 
 from __future__ import annotations
 
 from hedgerow.tree.export.graphviz import export_graphviz
 from hedgerow.tree.export.json_form import export_json
+from hedgerow.tree.export.plot import plot_tree
 from hedgerow.tree.export.python_code import export_python
 from hedgerow.tree.export.rules import InSet, Interval, Rule, export_rules
+from hedgerow.tree.export.shap import shap_trees
 from hedgerow.tree.export.svg import export_svg
 from hedgerow.tree.export.text import export_text
 
@@ -19,4 +21,6 @@ __all__ = [
     "export_rules",
     "export_svg",
     "export_text",
+    "plot_tree",
+    "shap_trees",
 ]

@@ -27,7 +27,7 @@ _LONGEST = 500_000_000
 
 
 def export_text(
-    model: Any,
+    decision_tree: Any,
     *,
     feature_names: Any = None,
     class_names: Any = None,
@@ -44,7 +44,7 @@ def export_text(
 
     Parameters
     ----------
-    model : DecisionTreeClassifier or DecisionTreeRegressor
+    decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names : list of str, default=None
         By default the columns' names of fit, or feature_0, feature_1 and so on.
@@ -69,7 +69,7 @@ def export_text(
     --------
     export_rules : one line a leaf.
     """
-    subject = subject_of(model, "export_text", feature_names)
+    subject = subject_of(decision_tree, "export_text", feature_names)
     check_options(
         "export_text",
         {

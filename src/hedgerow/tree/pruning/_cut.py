@@ -6,7 +6,6 @@ No walk recurses, and none takes steps by the level where it can do without: a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import ParameterError
 from hedgerow.tree.tree import NO_CHILD, UNDEFINED, WORD, Tree
 
-__all__ = ["cut", "levels_upwards", "over_ancestors"]
+__all__ = ["cut", "over_ancestors"]
 
 Nodes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -66,6 +65,7 @@ def cut(tree: Tree, nodes: Any) -> Tree:
         category_start=category_start,
         category_words=words,
         n_categories=tree.n_categories,
+        n_classes=tree.n_classes,
     )
 
 
@@ -80,15 +80,6 @@ def over_ancestors(tree: Tree, values: NDArray[Any], combine: np.ufunc) -> NDArr
         seen = combine(seen, seen[ancestor])
         ancestor = ancestor[ancestor]
     return combine(seen, seen[0])  # type: ignore[no-any-return]
-
-
-def levels_upwards(tree: Tree) -> Iterator[Nodes]:
-    """Yield the inner nodes level by level, the deepest first: for sums too wide for one loop a node."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    depth = tree.depth[inner]
-    order = np.argsort(-depth, kind="stable")
-    ends = np.flatnonzero(np.diff(depth[order])) + 1
-    yield from np.split(inner[order], ends) if len(inner) else []
 
 
 def _flags(tree: Tree, nodes: Any) -> Flags:

@@ -15,7 +15,6 @@ from sklearn.base import is_classifier
 
 from hedgerow._validation import check_labels, check_targets
 from hedgerow.errors import DataError
-from hedgerow.tree.pruning._cut import levels_upwards
 from hedgerow.tree.tree import Tree
 
 __all__ = ["Moments", "class_counts", "leaves_and_targets", "moments", "node_errors"]
@@ -31,7 +30,7 @@ def leaves_and_targets(model: Any, X: Any, y: Any) -> tuple[Codes, NDArray[Any]]
     """Return each row's leaf, and its targets: codes of classes, or numbers, of shape (rows, outputs)."""
     leaves = np.asarray(model.apply(X)).astype(np.int64)
     n_rows, n_outputs = len(leaves), model.tree_.n_outputs
-    table = np.asarray(y)
+    table = np.asanyarray(y)
     columns = [y] if table.ndim == 1 or table.shape[1:] == (1,) else list(table.T)
     if len(columns) != n_outputs:
         msg = f"y has {len(columns)} columns and the model {n_outputs} outputs; give one column an output"
@@ -61,7 +60,7 @@ def class_counts(tree: Tree, leaves: Codes, codes: Codes, weight: Vector) -> Vec
     for k, column in enumerate(codes.T):
         place = leaves * width + column % width
         counts[:, k] = np.bincount(place, weight, minlength=counts[:, k].size).reshape(-1, width)
-    for nodes in levels_upwards(tree):
+    for nodes in tree.levels_upwards():
         counts[nodes] = counts[tree.children_left[nodes]] + counts[tree.children_right[nodes]]
     return counts
 
@@ -100,7 +99,7 @@ def moments(tree: Tree, leaves: Codes, targets: Vector, weight: Vector) -> Momen
     total = summed(np.ones((len(leaves), 1)))
     mean = _divided(summed(targets), total)
     squares = summed((targets - mean[leaves]) ** 2)
-    for nodes in levels_upwards(tree):
+    for nodes in tree.levels_upwards():
         left, right = tree.children_left[nodes], tree.children_right[nodes]
         total[nodes] = total[left] + total[right]
         share = _divided(total[right], total[nodes])
