@@ -80,9 +80,10 @@ class BoxProgram:
         points = [(x, snapped), (snapped, snapped)]
         if feasible is not None:
             points.append((feasible, self.snapped(feasible)))
-        return min(self._violation_at(*point) for point in points)
+        return min(self.violation_at(*point) for point in points)
 
-    def _violation_at(self, point, x):
+    def violation_at(self, point, x):
+        """The violation by the slopes at a point, for bounds that hold where they do for x."""
         slopes = -(self.H @ point + self.q)
         above, below = x < self.upper, x > self.lower
         if not len(self.A):

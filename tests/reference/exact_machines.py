@@ -49,6 +49,10 @@ class Task:
         """The largest violation of the optimality conditions, in units of the score."""
         return self.program.violation(x)
 
+    def violation_as_given(self, x):
+        """The same at x itself, even if it meets the equalities but for rounding."""
+        return self.program.violation_at(x, self.program.snapped(x))
+
     def point(self, coefficients, scalars=()):
         """The model of some coefficients."""
         products = self.K @ coefficients
