@@ -98,7 +98,8 @@ def size_of(gram: Gram) -> float:
     everyone = np.arange(gram.n_points, dtype=np.int64)
     diagonal = gram.diagonal
     sq_distances = diagonal + diagonal[0] - 2.0 * gram.block(everyone[:1], everyone)[0]
-    return float(max(np.max(diagonal), 0.25 * np.max(sq_distances)))
+    size = float(max(np.max(diagonal), 0.25 * np.max(sq_distances)))
+    return size if size > 0.0 else 1.0
 
 
 def _nearest_points(problem: Classes) -> KernelProblem:
