@@ -318,7 +318,11 @@ def _use(model: Any, name: str, arguments: dict[str, Any], options: dict[str, An
         "node": 0,
         "threshold": 0.0,
         "prices": [1.0, 2.0],
+        "target_features": [0],
+        "out": np.zeros(3),
     }
+    if name == "compute_partial_dependence":
+        given["X"] = np.array([[-1.0], [0.0], [1.0]])
     needed = [
         p.name
         for p in inspect.signature(value).parameters.values()

@@ -433,7 +433,7 @@ def class_factors(
     given: list[Any] = [class_weight.get(label, 1.0) for label in classes.tolist()]
     factors = np.array([float(each) if isinstance(each, Real) else np.nan for each in given])
     if not np.all((factors >= 0) & (factors <= HUGE)):
-        msg = f"class_weight must not be negative or beyond {HUGE:g}, got {dict(class_weight)}"
+        msg = f"class_weight must hold finite numbers from 0 to {HUGE:g}, got {dict(class_weight)}"
         raise DataError(msg)
     return factors
 

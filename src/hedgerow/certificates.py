@@ -18,7 +18,7 @@ from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.crammer_singer import CrammerSingerProblem
-from hedgerow.linear_rounding import linear_rounding
+from hedgerow.linear_rounding import can_be_measured, linear_rounding
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -99,7 +99,8 @@ class Certificate:
     least_scale : float
         The least that the gap is divided by; above 0 only for machines whose optimum may be 0.
     gap_error : float
-        How far, at most, rounding has put the primal objective, and with it the gap, from its true value.
+        How far, at most, rounding has put the primal and the dual objective, and with them the gap, from
+        their true values.
     violation_error : float
         The same of the largest violation.
     subject : str
@@ -150,6 +151,8 @@ class Certificate:
     @property
     def _rounding(self) -> float:
         """How far, at most, rounding has put the relative gap from its true value."""
+        if self.primal == 0.0 == self.dual:  # no objective of a loss is below 0
+            return 0.0
         return relative_gap(
             self.gap_error, 0.0, max(self.least_scale, abs(self.primal), abs(self.dual))
         )
@@ -232,9 +235,9 @@ def certify(
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
         scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
         rounding = linear_rounding(problem, solution, scores, alpha, v)
-        return Certificate(
+        certificate = Certificate(
             primal=problem.objective(solution.w, solution.intercept, scores),
-            dual=problem.dual_objective(alpha, v) - rounding.dual,
+            dual=problem.dual_objective(alpha, v),
             kkt_violation=max(
                 _violation_of_rows(problem, alpha, scores_of_v),
                 _violation_of_bounds(problem, solution, v, balance),
@@ -243,9 +246,13 @@ def certify(
             tolerance=tolerance,
             status=solution.status,
             least_scale=problem.least_scale,
-            gap_error=rounding.primal,
+            gap_error=rounding.gap,
             violation_error=rounding.violation,
         )
+        if certificate.is_certified or not can_be_measured(problem):
+            return certificate
+        rounding = linear_rounding(problem, solution, scores, alpha, v, is_measured=True)
+        return replace(certificate, gap_error=rounding.gap, violation_error=rounding.violation)
 
 
 def _certify_classes(
@@ -259,12 +266,12 @@ def _certify_classes(
         rounding = linear_rounding(problem, solution, scores, alpha, v)
         return Certificate(
             primal=problem.objective(solution.w, solution.intercept, scores),
-            dual=problem.dual_objective(alpha, v) - rounding.dual,
+            dual=problem.dual_objective(alpha, v),
             kkt_violation=_violation_of_classes(problem, solution, alpha, v),
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
-            gap_error=rounding.primal,
+            gap_error=rounding.gap,
             violation_error=rounding.violation,
         )
 

@@ -39,7 +39,7 @@ BLOCK = 512
 """Rows that a function of Python's is asked for at a time."""
 
 COARSE = 1e-9
-"""An error of a sum, relative to the largest, that may be too large for a proof."""
+"""An error of a sum, relative to the largest, with which solvers cannot go on."""
 FEW_POINTS = 2000
 PRECISE_VALUES = 2**28
 """Points, and features of all pairs of them, up to which sums are taken in extended precision: seconds at most."""
@@ -115,11 +115,14 @@ class Gram(Protocol):
         """Say whether some points are one and the same."""
 
 
-def sums_with_errors(gram: Gram, coef: Vector) -> tuple[Vector, Vector]:
-    """Return the sums, and how far each may be off; in extended precision where float64 is too coarse."""
+def sums_with_errors(gram: Gram, coef: Vector, is_precise: bool) -> tuple[Vector, Vector]:
+    """Return the sums, and how far each may be off; in extended precision if asked for, or float64 is too coarse."""
+    precise = gram.precise_sums(coef) if is_precise else None
+    if precise is not None:
+        return precise
     sums, errors = gram.sums(coef), gram.errors(coef)
     size = float(np.max(np.abs(sums), initial=0.0))
-    if float(np.max(errors, initial=0.0)) <= COARSE * size:
+    if is_precise or float(np.max(errors, initial=0.0)) <= COARSE * size:
         return sums, errors
     return gram.precise_sums(coef) or (sums, errors)
 

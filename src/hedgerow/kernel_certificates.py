@@ -41,8 +41,8 @@ class Provable(Protocol[P]):
     def is_convex(self) -> bool:
         """Whether the kernel is positive semi-definite."""
 
-    def point(self, beta: NDArray[np.float64]) -> P:
-        """Return the point of a beta, made feasible, from the data in float64."""
+    def point(self, beta: NDArray[np.float64], *, is_precise: bool = False) -> P:
+        """Return the point of a beta, made feasible, from the data in float64 or in extended precision."""
 
     def primal(self, point: P) -> float:
         """Return the primal objective."""
@@ -85,27 +85,28 @@ def certify_kernel(
 
     Notes
     -----
-    The dual objective is lowered by what rounding may have added to it, so that it is a bound. With a
-    kernel that is not positive semi-definite a dual value bounds nothing: the certificate's is
+    With a kernel that is not positive semi-definite a dual value bounds nothing: the certificate's is
     minus infinity, and it is none.
     """
-    with np.errstate(
-        over="ignore", invalid="ignore", divide="ignore"
-    ):  # what is not finite is not certified
-        point = problem.point(solution.beta)
-        unit, rounding = np.float64(problem.score_unit(point)), problem.rounding(point)
-        return Certificate(
-            primal=problem.primal(point),
-            dual=problem.dual(point) - rounding.dual if problem.is_convex else -np.inf,
-            kkt_violation=float(point.violation / unit),
-            criterion=criterion,
-            tolerance=tolerance,
-            status=solution.status,
-            least_scale=problem.least_scale,
-            gap_error=rounding.primal,
-            violation_error=float(rounding.violation / unit),
-            subject=subject,
-        )
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # not finite: not certified
+        for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
+            point = problem.point(solution.beta, is_precise=is_precise)
+            unit, rounding = np.float64(problem.score_unit(point)), problem.rounding(point)
+            certificate = Certificate(
+                primal=problem.primal(point),
+                dual=problem.dual(point) if problem.is_convex else -np.inf,
+                kkt_violation=float(point.violation / unit),
+                criterion=criterion,
+                tolerance=tolerance,
+                status=solution.status,
+                least_scale=problem.least_scale,
+                gap_error=rounding.gap,
+                violation_error=float(rounding.violation / unit),
+                subject=subject,
+            )
+            if certificate.is_certified or not problem.is_convex:
+                break
+        return certificate
 
 
 def certify_kernel_overlap(problem: Classes, overlap: Overlap) -> OverlapCertificate:

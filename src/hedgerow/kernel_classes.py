@@ -140,15 +140,15 @@ class KernelClasses:
         """Return what beside w a model needs, by name; "intercept" is b."""
         return {"intercept": point.intercept}
 
-    def point(self, beta: Vector) -> ClassPoint:
+    def point(self, beta: Vector, *, is_precise: bool = False) -> ClassPoint:
         """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
 
-        All figures come from the data in float64, whatever a solver made beta of.
+        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
         """
         feasible = beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
-        if self._last and np.array_equal(self._last[0].beta, feasible):
+        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
-        point = self.point_of(feasible, *sums_with_errors(self.gram, feasible))
+        point = self.point_of(feasible, *sums_with_errors(self.gram, feasible, is_precise))
         self._last[:] = [point]
         return point
 

@@ -294,16 +294,16 @@ class KernelProblem(ABC):
         """Return what beside w a model needs, by name; "intercept" is b."""
         return {"intercept": point.levels[0] if point.levels else 0.0}
 
-    def point(self, beta: Vector) -> KernelPoint:
+    def point(self, beta: Vector, *, is_precise: bool = False) -> KernelPoint:
         """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
 
-        All figures come from the data in float64, whatever a solver made beta of.
+        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
         """
         feasible = self.program.feasible(beta)
-        if self._last and np.array_equal(self._last[0].beta, feasible):
+        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
         own = self.program.per_point(feasible, self.gram.n_points)
-        point = self.point_of(feasible, *sums_with_errors(self.gram, own))
+        point = self.point_of(feasible, *sums_with_errors(self.gram, own, is_precise))
         self._last[:] = [point]
         return point
 

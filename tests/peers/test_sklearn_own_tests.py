@@ -81,7 +81,7 @@ KERNEL_DIFFERENCES = {
         Difference(
             "what nu leaves of two of the classes meets, and there is no plane: we tell",
             NotCertifiedWarning,
-            "the classes meet",
+            "the margin rho is 0",
             where={"estimator": NuSVC, "n_classes": 4},
         )
     ],

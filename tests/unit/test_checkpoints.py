@@ -327,10 +327,10 @@ def test_a_program_that_has_imported_nothing_yet_can_go_on(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"w": np.zeros(3)}, "a fit cannot go on from it"),
-        ({"w": "text"}, "a fit cannot go on from it"),
-        ("text", "a fit cannot go on from it"),
-        ([], "a fit cannot go on from it"),
+        ({"w": np.zeros(3)}, "fits cannot go on from"),
+        ({"w": "text"}, "fits cannot go on from"),
+        ("text", "fits cannot go on from"),
+        ([], "fits cannot go on from"),
     ],
 )
 def test_a_state_that_no_fit_can_go_on_from_is_refused_in_one_sentence(tmp_path, changed, words):
@@ -362,7 +362,10 @@ def test_a_model_from_a_checkpoint_keeps_the_rules_of_its_class(tmp_path):
 def test_a_checkpoint_without_entries_is_refused(tmp_path):
     path = tmp_path / "fit.checkpoint"
     write_state(path, "checkpoint", {"hedgerow_version": hedgerow.__version__, "entries": 3})
-    with pytest.raises(ModelFormatError, match="it has no entries"), hedgerow.checkpoint(path):
+    with (
+        pytest.raises(ModelFormatError, match="its entries are not states"),
+        hedgerow.checkpoint(path),
+    ):
         pass
 
 

@@ -53,7 +53,7 @@ def tree_seeds(seed: int, tree: int) -> tuple[int, int]:
 
 
 @record(
-    seed=whole_number(0),
+    seed=whole_number(0, 2**64 - 1),
     n_rows=whole_number(1),
     n_draws=whole_numbers("pools"),
     with_replacement=truths("pools"),

@@ -282,7 +282,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
 
     def _state_problem(self) -> str | None:
         """Say why the planes could not tell classes or labels from each other."""
-        n_classes, n_planes = len(self.classes_), len(self.coef_)
+        n_classes, n_planes = len(self.classes_), self.coef_.shape[0]
         expected = n_classes
         if not self._is_multilabel and n_classes == 2:
             expected = 1

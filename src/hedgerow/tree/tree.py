@@ -337,8 +337,11 @@ class Tree:
     def _rows(self, X: Any) -> NDArray[Any]:
         """Return rows of numbers as the core takes them."""
         rows = X.toarray() if sp.issparse(X) else np.asarray(X)
-        if rows.dtype not in (np.float32, np.float64):
-            rows = rows.astype(np.float64)
+        try:
+            rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"X holds what is no number ({error}); give numbers, for categories those of the tree, or use the estimator's own methods"
+            raise DataError(msg) from None
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             msg = f"X has shape {rows.shape} and the tree {self.n_features} features; give a row for each sample and a column for each feature"
             raise DataError(msg)
