@@ -320,6 +320,7 @@ def _use(model: Any, name: str, arguments: dict[str, Any], options: dict[str, An
         "prices": [1.0, 2.0],
         "target_features": [0],
         "out": np.zeros(3),
+        "leaves": np.zeros(1, dtype=np.int64),
     }
     if name == "compute_partial_dependence":
         given["X"] = np.array([[-1.0], [0.0], [1.0]])

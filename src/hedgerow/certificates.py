@@ -18,7 +18,6 @@ from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.crammer_singer import CrammerSingerProblem
-from hedgerow.linear_rounding import can_be_measured, linear_rounding
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -234,8 +233,7 @@ def certify(
     v, balance = problem.combine(alpha), inner(problem.y, alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
         scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
-        rounding = linear_rounding(problem, solution, scores, alpha, v)
-        certificate = Certificate(
+        return Certificate(
             primal=problem.objective(solution.w, solution.intercept, scores),
             dual=problem.dual_objective(alpha, v),
             kkt_violation=max(
@@ -246,13 +244,7 @@ def certify(
             tolerance=tolerance,
             status=solution.status,
             least_scale=problem.least_scale,
-            gap_error=rounding.gap,
-            violation_error=rounding.violation,
         )
-        if certificate.is_certified or not can_be_measured(problem):
-            return certificate
-        rounding = linear_rounding(problem, solution, scores, alpha, v, is_measured=True)
-        return replace(certificate, gap_error=rounding.gap, violation_error=rounding.violation)
 
 
 def _certify_classes(
@@ -263,7 +255,6 @@ def _certify_classes(
     v = problem.combine(alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
         scores = problem.scores(solution.w, solution.intercept)
-        rounding = linear_rounding(problem, solution, scores, alpha, v)
         return Certificate(
             primal=problem.objective(solution.w, solution.intercept, scores),
             dual=problem.dual_objective(alpha, v),
@@ -271,8 +262,6 @@ def _certify_classes(
             criterion=criterion,
             tolerance=tolerance,
             status=solution.status,
-            gap_error=rounding.gap,
-            violation_error=rounding.violation,
         )
 
 
