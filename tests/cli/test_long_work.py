@@ -127,7 +127,7 @@ def test_ctrl_c_saves_the_model_as_far_as_it_came(noise, endless, tmp_path) -> N
     [
         (("search", 1), "Interrupted in the search, after 0 of 5 folds", "optimal"),
         (("search", 12), "Interrupted in the search, after 1 of 5 folds", "optimal"),
-        (("search", 44), "Interrupted in the search, after 4 of 5 folds", "optimal"),
+        (("search", 38), "Interrupted in the search, after 4 of 5 folds", "optimal"),
         (("fit", 1), "Interrupted while the model was fitted", "interrupted"),
         (("rivals", 1), "Interrupted in the test, when the model was fitted", "optimal"),
     ],
