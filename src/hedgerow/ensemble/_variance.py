@@ -180,7 +180,11 @@ class _Draws:
             for tree in range(self._n_trees):
                 drawn = self._sampler.counts(tree)
                 assert drawn is not None
-                counts[tree] = drawn[self._rows][start : start + width]
+                some = drawn[self._rows][start : start + width]
+                if len(some) != counts.shape[1]:
+                    msg = "the samples of the trees do not tell of every row; fit the forest again"
+                    raise UnavailableError(msg)
+                counts[tree] = some
             yield counts
 
 

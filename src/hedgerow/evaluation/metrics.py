@@ -113,6 +113,9 @@ def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedSta
         raise ParameterError(msg) from error
     rows = np.arange(len(y))
     prediction = answers.predict(rows)
+    if np.ndim(prediction) != np.ndim(y):
+        msg = f"the model predicts an array of shape {np.shape(prediction)} where y has shape {np.shape(y)}; give the targets it was fitted for"
+        raise DataError(msg)
     if has_formula(metric, y, prediction):
         return score_from_sums(metric, y, prediction)
     _refuse_unfit(metric, scorer, answers, y)

@@ -78,7 +78,7 @@ def checkpoint(path: str | Path, *, every: float = 60.0) -> Iterator[None]:
         if file.is_used and _is_ours(error):
             msg = (
                 f"{path} holds states that these fits cannot go on from "
-                f"({type(error).__name__}: {str(error)[:_MOST_SHOWN]}); remove the file to begin anew"
+                f"({type(error).__name__}: {' '.join(str(error).split())[:_MOST_SHOWN]}); remove the file to begin anew"
             )
             raise ModelFormatError(msg) from error
         file.flush()

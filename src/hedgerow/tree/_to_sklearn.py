@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow._rows import some
 from hedgerow._validation import check_fitted
-from hedgerow.errors import UnavailableError
+from hedgerow.errors import DataError, UnavailableError
 from hedgerow.tree._growth import CRITERIA
 from hedgerow.tree._table import prediction_rows
 from hedgerow.tree.tree import Tree
@@ -74,7 +74,11 @@ def sklearn_tree(tree: Tree, value: NDArray[np.float64], precision: SinglePrecis
         nodes[name] = getattr(tree, name)
     nodes["missing_go_to_left"] = tree.missing_go_to_left
     state = {"max_depth": tree.max_depth, "node_count": tree.node_count, "nodes": nodes}
-    made.__setstate__({**state, "values": np.ascontiguousarray(value)})
+    try:
+        made.__setstate__({**state, "values": np.ascontiguousarray(value)})
+    except ValueError as error:
+        msg = f"scikit-learn does not take this tree ({error}); fit it again"
+        raise DataError(msg) from None
     return made
 
 
