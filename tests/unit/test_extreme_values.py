@@ -243,5 +243,5 @@ def test_the_scale_of_weights_does_not_change_a_tree(estimator):
 
 def test_class_weights_beyond_bounds_are_refused():
     for estimator in (hedgerow.LinearSVC, hedgerow.SVC, hedgerow.DecisionTreeClassifier):
-        with pytest.raises(DataError, match="class_weight must not be negative or beyond 1e"):
+        with pytest.raises(DataError, match="class_weight must hold finite numbers from 0 to 1e"):
             estimator(class_weight={0: 1e308}).fit(X, LABELS)
