@@ -16,8 +16,8 @@ Indices = NDArray[np.int64]
 
 AT_BOUND = 1e-12
 """A row whose alphas are this near to its weight, relatively, is at its bound."""
-ROUNDING = 1e-15
-"""An imbalance of flows, relative to their sum, that means nothing."""
+ROUNDING = 4.5
+"""An imbalance of flows, relative to their sum and in units of the last place, that means nothing."""
 BALANCED = 1e-12
 """Alphas that sum to no more than this, relative to their sizes, sum to 0 but for rounding."""
 CARRIES = 2.0
@@ -151,11 +151,12 @@ def circulation(flow: Vector, easy: Vector | None = None) -> Vector:
     """
     left = flow.copy()
     easy = np.zeros_like(flow) if easy is None else easy.copy()
+    rounding = ROUNDING * np.finfo(flow.dtype).eps
     for _ in range(2 * left.size + 2 * len(left)):  # each time an edge or a node is done with
         # Of what is left, not of what there was: little may be, and must balance all the same.
         surplus = np.sum(left, axis=1) - np.sum(left, axis=0)
         source = int(np.argmax(surplus))
-        if surplus[source] <= ROUNDING * float(np.sum(left)):
+        if surplus[source] <= rounding * np.sum(left):
             break
         room = easy
         path = _path(easy > 0.0, source, surplus < 0.0)
@@ -165,7 +166,7 @@ def circulation(flow: Vector, easy: Vector | None = None) -> Vector:
         if path is None:
             break
         edges = tuple(np.array([path[:-1], path[1:]]))
-        amount = min(surplus[source], -surplus[path[-1]], float(np.min(room[edges])))
+        amount = min(surplus[source], -surplus[path[-1]], np.min(room[edges]))
         left[edges] = np.maximum(left[edges] - amount, 0.0)
         easy[edges] = np.maximum(easy[edges] - amount, 0.0)
     return left

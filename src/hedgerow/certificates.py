@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow.linear_rounding import can_be_precise, linear_rounding
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -26,6 +26,7 @@ from hedgerow.problems import (
     Overlap,
     Solution,
     blocks,
+    extended,
     inner,
     relative_gap,
 )
@@ -190,12 +191,13 @@ class Certificate:
         return f"the largest KKT violation is {self.kkt_violation:.1e}, in units of the score"
 
     def _doubt(self) -> str:
-        """Say if rounding alone is too large for a proof."""
+        """Say so if rounding may be all that is in the way of a proof, or is too large for one."""
         of_gap, of_violation = self._rounding, self.violation_error
-        is_exact = of_gap <= self.gap_tolerance and (
-            of_violation <= self.tolerance or self.criterion == "relative_gap"
-        )
-        if is_exact:
+        has_doubt = of_gap > self.gap_tolerance or self.relative_gap - of_gap <= self.gap_tolerance
+        if self.criterion == "kkt_violation":
+            within = self.kkt_violation - of_violation <= self.tolerance
+            has_doubt = (has_doubt and within) or of_violation > self.tolerance
+        if not has_doubt:
             return ""
         return (
             f"; rounding alone may have changed the objective by {_percent(of_gap)} and the violation by "
@@ -227,42 +229,47 @@ def certify(
     criterion : {"relative_gap", "kkt_violation"}
         Which figure that is.
     """
-    if isinstance(problem, CrammerSingerProblem):
-        return _certify_classes(problem, solution, tolerance, criterion)
-    alpha = problem.feasible(solution.alpha)
-    v, balance = problem.combine(alpha), inner(problem.y, alpha)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
-        scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
-        return Certificate(
-            primal=problem.objective(solution.w, solution.intercept, scores),
-            dual=problem.dual_objective(alpha, v),
-            kkt_violation=max(
-                _violation_of_rows(problem, alpha, scores_of_v),
-                _violation_of_bounds(problem, solution, v, balance),
-            ),
-            criterion=criterion,
-            tolerance=tolerance,
-            status=solution.status,
-            least_scale=problem.least_scale,
-        )
+        certificate = _certify(problem, solution, tolerance, criterion)
+        if certificate.is_certified or not can_be_precise(problem):
+            return certificate
+        problem = replace(problem, is_precise=True)
+        solution = replace(solution, w=extended(solution.w), alpha=extended(solution.alpha))
+        return _certify(problem, solution, tolerance, criterion)
 
 
-def _certify_classes(
-    problem: CrammerSingerProblem, solution: Solution, tolerance: float, criterion: Criterion
+def _certify(
+    problem: LinearProblem, solution: Solution, tolerance: float, criterion: Criterion
 ) -> Certificate:
-    """Return the certificate of planes for all classes at once."""
+    """Return the certificate of a solution, in the precision of the problem."""
     alpha = problem.feasible(solution.alpha)
     v = problem.combine(alpha)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
+    scores, violation = _scores_and_violation(problem, solution, alpha, v)
+    rounding = linear_rounding(problem, solution, scores, alpha, v)
+    return Certificate(
+        primal=problem.objective(solution.w, solution.intercept, scores),
+        dual=problem.dual_objective(alpha, v),
+        kkt_violation=violation,
+        criterion=criterion,
+        tolerance=tolerance,
+        status=solution.status,
+        least_scale=problem.least_scale,
+        gap_error=rounding.gap,
+        violation_error=rounding.violation,
+    )
+
+
+def _scores_and_violation(
+    problem: LinearProblem, solution: Solution, alpha: Vector, v: Vector
+) -> tuple[Vector, float]:
+    """Return the scores of the solution, and the largest violation of the optimality conditions at alpha."""
+    if isinstance(problem, CrammerSingerProblem):
         scores = problem.scores(solution.w, solution.intercept)
-        return Certificate(
-            primal=problem.objective(solution.w, solution.intercept, scores),
-            dual=problem.dual_objective(alpha, v),
-            kkt_violation=_violation_of_classes(problem, solution, alpha, v),
-            criterion=criterion,
-            tolerance=tolerance,
-            status=solution.status,
-        )
+        return scores, _violation_of_classes(problem, solution, alpha, v)
+    balance = inner(problem.y, alpha)
+    scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
+    of_rows = _violation_of_rows(problem, alpha, scores_of_v)
+    return scores, max(of_rows, _violation_of_bounds(problem, solution, v, balance))
 
 
 def uncertified(dual: float, tolerance: float, status: str) -> Certificate:
@@ -381,7 +388,7 @@ def _scores_of_both(
         return scores, scores
     planes = np.array([solution.w, v])
     intercepts = np.array([solution.intercept, problem.rho * (balance - problem.pull)])
-    scores = _core.scores(problem.matrix, planes, intercepts, problem.n_threads)
+    scores = problem.scores_of(planes, intercepts)
     return scores[:, 0], scores[:, 1]
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.all_classes import AllClasses
 from hedgerow.losses import ALL_CLASSES, Loss
 from hedgerow.problems import LinearProblem
@@ -78,7 +77,7 @@ class CrammerSingerProblem(LinearProblem):
     def scores(self, w: Vector, b: float) -> Vector:
         """Return the score of every row and class."""
         normals, intercepts = planes_of(w)
-        return _core.scores(self.matrix, normals, intercepts + b, self.n_threads)
+        return self.scores_of(normals, intercepts + b)
 
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
         """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
@@ -103,7 +102,7 @@ class CrammerSingerProblem(LinearProblem):
     def combine(self, alpha: Vector) -> Vector:
         """Return sum_i alpha_ik x_i of every class, each followed by sum_i alpha_ik."""
         planes = [
-            np.append(_core.weighted_row_sum(self.matrix, part, self.n_threads), np.sum(part))
+            np.append(self.weighted_sum(part), np.sum(part))
             for part in np.ascontiguousarray(alpha.T)
         ]
         return np.array(planes)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._rows import array_of, compact, dense
 from hedgerow.errors import DataError
-from hedgerow.rounding import UNIT, growth_of_rounding
+from hedgerow.rounding import EXTENDED_UNIT, UNIT, growth_of_rounding
 
 __all__ = [
     "Form",
@@ -43,7 +43,6 @@ COARSE = 1e-9
 FEW_POINTS = 2000
 PRECISE_VALUES = 2**28
 """Points, and features of all pairs of them, up to which sums are taken in extended precision: seconds at most."""
-EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2.0
 
 
 class Form(Protocol):

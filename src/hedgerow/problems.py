@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ __all__ = [
     "Solution",
     "Status",
     "blocks",
+    "extended",
     "inner",
     "relative_gap",
     "worst_status",
@@ -74,6 +75,11 @@ def blocks(n_rows: int) -> Iterator[slice]:
     """Yield stretches of the rows, so that what is computed of each row needs no array of them all."""
     for begin in range(0, n_rows, BLOCK):
         yield slice(begin, begin + BLOCK)
+
+
+def extended(values: Any) -> Any:
+    """Return an array, or a CSR array, of the same values in NumPy's extended precision."""
+    return values.astype(np.longdouble)
 
 
 def relative_gap(primal: float, dual: float, least_scale: float = 0.0) -> float:
@@ -124,6 +130,8 @@ class LinearProblem:
         q, the price of the intercept; 0 but for one-class machines.
     penalty : Penalty
         On w, and on a penalised intercept.
+    is_precise : bool
+        Whether sums over features and over rows are taken in extended precision, which is slow.
     """
 
     matrix: _core.Matrix
@@ -136,6 +144,7 @@ class LinearProblem:
     targets: Vector | None = None
     pull: float = 0.0
     penalty: Penalty = QUADRATIC
+    is_precise: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -169,11 +178,15 @@ class LinearProblem:
         return self.intercept_scaling**2 if self.intercept == "penalized" else 0.0
 
     @cached_property
+    def sq_norms(self) -> Vector:
+        """|x_i|^2 of every row."""
+        return _core.row_sq_norms(self.matrix, self.n_threads)
+
+    @cached_property
     def unit(self) -> float:
         """The size that scores and residuals are of: 1, the spread of the targets, or w times a row."""
         if self.pull:
-            norms = _core.row_sq_norms(self.matrix, self.n_threads)
-            return abs(self.pull) * float(np.mean(norms)) or 1.0
+            return abs(self.pull) * float(np.mean(self.sq_norms)) or 1.0
         if not self.loss.is_two_sided:
             return 1.0
         target = self.target[self.weight > 0]
@@ -190,13 +203,31 @@ class LinearProblem:
         """
         if self.pull == 0.0:
             return 0.0
-        longest = float(np.max(_core.row_sq_norms(self.matrix, self.n_threads), initial=0.0))
+        longest = float(np.max(self.sq_norms, initial=0.0))
         return 0.5 * (FAINT * self.pull) ** 2 * longest
 
     def scores(self, w: Vector, b: float) -> Vector:
         """Return <w, x_i> + b for every row."""
-        coef, intercept = w[None, :], np.array([b])
-        return _core.scores(self.matrix, coef, intercept, self.n_threads)[:, 0]
+        return self.scores_of(w[None, :], np.array([b]))[:, 0]
+
+    def scores_of(self, planes: Vector, intercepts: Vector) -> Vector:
+        """Return <w, x_i> + b for every row and several w, b: a column each."""
+        if self.is_precise:
+            scores: Vector = self._extended_rows @ extended(planes).T + intercepts
+            return scores
+        return _core.scores(self.matrix, planes, intercepts, self.n_threads)
+
+    def weighted_sum(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i x_i."""
+        if self.is_precise:
+            total: Vector = self._extended_rows.T @ extended(coef)
+            return total
+        return _core.weighted_row_sum(self.matrix, coef, self.n_threads)
+
+    @cached_property
+    def _extended_rows(self) -> Any:
+        """The rows in extended precision, an array or a CSR array."""
+        return extended(array_of(self.matrix))
 
     def residuals(self, scores: Vector) -> Vector:
         """Return p_i - y_i score_i."""
@@ -273,7 +304,7 @@ class LinearProblem:
 
     def combine(self, alpha: Vector) -> Vector:
         """Return sum_i alpha_i y_i x_i."""
-        return _core.weighted_row_sum(self.matrix, alpha * self.y, self.n_threads)
+        return self.weighted_sum(alpha * self.y)
 
     def boxed(self, alpha: Vector) -> Vector:
         """Return alpha cut to its bounds; what is not finite becomes 0."""
@@ -304,17 +335,17 @@ class LinearProblem:
         there for q, every row rises by the same share of its room.
         """
         signed = self.y * alpha
-        excess = float(np.sum(signed)) - self.pull
+        excess = np.sum(signed) - self.pull
         heavier = signed * excess > 0
         between = heavier & (alpha < self.upper) & (alpha > self.lower)
-        carried = float(np.sum(np.abs(signed[between])))
+        carried = np.sum(np.abs(signed[between]))
         scaled = between if carried > CARRIES * abs(excess) else heavier
-        total = float(np.sum(np.abs(signed[scaled])))
+        total = np.sum(np.abs(signed[scaled]))
         if total > 0:
             alpha[scaled] *= max(0.0, 1.0 - abs(excess) / total)
         elif excess != 0.0:
             room = np.where(self.y * excess < 0, self.upper, self.lower) - alpha
-            share = abs(excess) / max(float(np.sum(np.abs(room))), abs(excess))
+            share = abs(excess) / max(np.sum(np.abs(room)), abs(excess))
             alpha += room * share
 
     def best_intercept(self, scores_without: Vector) -> float:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["UNIT", "Rounding", "growth_of_rounding"]
+import numpy as np
+
+__all__ = ["EXTENDED_UNIT", "UNIT", "Rounding", "growth_of_rounding"]
 
 UNIT = 2.0**-53
 """Half a unit in the last place of a float64."""
+EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2.0
+"""The same of NumPy's extended precision."""
 
 
 def growth_of_rounding(n_terms: int) -> float:

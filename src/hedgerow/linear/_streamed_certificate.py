@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.certificates import Certificate, slacks, violation_of
+from hedgerow.linear_rounding import LinearRounding
 from hedgerow.problems import LinearProblem, inner
 
 __all__ = ["StreamedCertificate"]
@@ -48,6 +48,7 @@ class StreamedCertificate:
         self._highest, self._lowest = -np.inf, np.inf
         self._longest = 0.0
         self._any: LinearProblem | None = None
+        self._errors: LinearRounding | None = None
 
     def add(self, problem: LinearProblem, alpha: Vector) -> Vector:
         """Take in a block of rows and their alphas; return these, cut to their bounds."""
@@ -57,9 +58,10 @@ class StreamedCertificate:
         self._losses += problem.losses(scores)
         highest, lowest = slacks(problem, alpha, scores)
         self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
-        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
-        self._longest = max(self._longest, float(np.max(norms, initial=0.0)))
+        self._longest = max(self._longest, float(np.max(problem.sq_norms, initial=0.0)))
         self._any = problem
+        self._errors = self._errors or LinearRounding(problem, self.w, self.b)
+        self._errors.add(problem, scores, alpha)
         return alpha
 
     def _add_sides(self, problem: LinearProblem, alpha: Vector) -> None:
@@ -91,6 +93,8 @@ class StreamedCertificate:
     def finish(self, status: str, tolerance: float) -> Certificate:
         """Return the certificate, after the last block."""
         assert self._any is not None
+        assert self._errors is not None
+        rounding = self._errors.of_figures(self.v)
         return Certificate(
             primal=self._any.cost_of(self.w, self.b) + self._losses,
             dual=self._any.bound_by_sides(self._gains, self.sides, self.balances),
@@ -100,6 +104,8 @@ class StreamedCertificate:
             criterion="relative_gap",
             tolerance=tolerance,
             status=status,
+            gap_error=rounding.gap,
+            violation_error=rounding.violation,
         )
 
     @property
