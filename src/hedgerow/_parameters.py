@@ -73,12 +73,11 @@ def is_whole(value: object) -> bool:
 
 def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
     """Check each named parameter of the estimator by its rule."""
-    parameters = estimator.get_params(deep=False)
     for name, rule in rules.items():
-        expected = rule(parameters[name])
+        value = getattr(estimator, name)
+        expected = rule(value)
         if expected is not None:
-            value = shown(parameters[name])
-            msg = f"{name}={value} is not allowed in {type(estimator).__name__}: it must be {expected}"
+            msg = f"{name}={shown(value)} is not allowed in {type(estimator).__name__}: it must be {expected}"
             raise ParameterError(msg)
 
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate, Criterion, OverlapCertificate
 from hedgerow.kernel_machines import Classes
-from hedgerow.kernel_problems import KernelSolution
+from hedgerow.kernel_problems import KernelSolution, Measurement
 from hedgerow.problems import Overlap, inner
-from hedgerow.rounding import Rounding
 
 __all__ = ["KERNEL_MEETING", "Provable", "certify_kernel", "certify_kernel_overlap"]
 
@@ -44,21 +43,11 @@ class Provable(Protocol[P]):
     def point(self, beta: NDArray[np.float64], *, is_precise: bool = False) -> P:
         """Return the point of a beta, made feasible, from the data in float64 or in extended precision."""
 
-    def primal(self, point: P) -> float:
-        """Return the primal objective."""
-
-    def dual(self, point: P) -> float:
-        """Return the dual objective."""
-
-    def rounding(self, point: P) -> Rounding:
-        """Return how far, at most, rounding has put the figures of a point from their true values."""
+    def measurement(self, point: P) -> Measurement:
+        """Return the objectives of a point, and how far they may be off."""
 
     def score_unit(self, point: P) -> float:
         """Return what a score of the model is in units of the program's slopes."""
-
-    @property
-    def least_scale(self) -> float:
-        """The least size of the objective that gaps are measured by."""
 
 
 def certify_kernel(
@@ -91,17 +80,17 @@ def certify_kernel(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # not finite: not certified
         for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
             point = problem.point(solution.beta, is_precise=is_precise)
-            unit, rounding = np.float64(problem.score_unit(point)), problem.rounding(point)
+            unit, figures = np.float64(problem.score_unit(point)), problem.measurement(point)
             certificate = Certificate(
-                primal=problem.primal(point),
-                dual=problem.dual(point) if problem.is_convex else -np.inf,
+                primal=figures.primal,
+                dual=figures.dual if problem.is_convex else -np.inf,
                 kkt_violation=float(point.violation / unit),
                 criterion=criterion,
                 tolerance=tolerance,
                 status=solution.status,
-                least_scale=problem.least_scale,
-                gap_error=rounding.gap,
-                violation_error=float(rounding.violation / unit),
+                least_scale=figures.least_scale,
+                gap_error=figures.rounding.gap,
+                violation_error=float(figures.rounding.violation / unit),
                 subject=subject,
             )
             if certificate.is_certified or not problem.is_convex:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.all_classes import AllClasses
 from hedgerow.gram import Gram, sums_with_errors
-from hedgerow.problems import blocks, inner, relative_gap
+from hedgerow.kernel_problems import Measurement
+from hedgerow.problems import blocks, inner
 from hedgerow.rounding import UNIT, Rounding, growth_of_rounding
 
 __all__ = ["ClassPoint", "KernelClasses", "best_intercepts"]
@@ -88,6 +89,9 @@ class KernelClasses:
     has_intercept: bool = True
     is_convex: bool = field(default=True, kw_only=True)
     _last: list[ClassPoint] = field(default_factory=list, init=False, repr=False)
+    _measured: list[tuple[ClassPoint, Measurement]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     @cached_property
     def classes(self) -> AllClasses:
@@ -116,11 +120,14 @@ class KernelClasses:
         """0: the optimum is above it."""
         return 0.0
 
-    def relative_gap(self, point: ClassPoint) -> float:
-        """Return the gap between the primal and the dual objective, relative to their size."""
-        return relative_gap(self.primal(point), self.dual(point), self.least_scale)
+    def measurement(self, point: ClassPoint) -> Measurement:
+        """Return the objectives of a point; those of the same point in a row are computed once."""
+        if not self._measured or self._measured[0][0] is not point:
+            figures = self.primal(point), self.dual(point), self._rounding(point)
+            self._measured[:] = [(point, Measurement(*figures, self.least_scale))]
+        return self._measured[0][1]
 
-    def rounding(self, point: ClassPoint) -> Rounding:
+    def _rounding(self, point: ClassPoint) -> Rounding:
         """Return how far, at most, rounding has put the figures of a point from their true values."""
         scores = np.abs(point.products) + np.abs(point.intercept) + 1.0
         errors = np.max(point.errors + 4.0 * UNIT * scores, axis=1)

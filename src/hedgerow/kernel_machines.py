@@ -68,7 +68,7 @@ class Classes(KernelProblem):
         """The two classes."""
         return self.sides
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         """Whether every point must have its margin."""
         return bool(np.any(np.isinf(self.weight)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "KernelPoint",
     "KernelProblem",
     "KernelSolution",
+    "Measurement",
     "filled",
     "one_group",
 ]
@@ -85,13 +87,14 @@ class BoxProgram:
 
     def ends(self, beta: Vector, slopes: Vector) -> list[tuple[float, float]]:
         """Return, of each group, the largest slope of what may rise and the least of what may fall."""
-        ends = []
-        for g in range(max(len(self.sums), 1)):
-            here = self.group == g
-            rising = np.max(slopes, initial=-np.inf, where=here & (beta < self.upper))
-            falling = np.min(slopes, initial=np.inf, where=here & (beta > self.lower))
-            ends.append((float(rising), float(falling)))
-        return ends
+        may_rise, may_fall = beta < self.upper, beta > self.lower
+        return [
+            (
+                float(slopes.max(initial=-np.inf, where=here & may_rise)),
+                float(slopes.min(initial=np.inf, where=here & may_fall)),
+            )
+            for here in self._members
+        ]
 
     def violation(self, ends: list[tuple[float, float]]) -> float:
         """Return by how much a slope of what may rise exceeds one of what may fall, at most."""
@@ -102,8 +105,7 @@ class BoxProgram:
     def excesses(self, beta: Vector, slopes: Vector, among: NDArray[np.bool_]) -> Vector:
         """Return by how much each variable violates the conditions beside some variables, or -inf."""
         excess = np.full(len(beta), -np.inf)
-        for g in range(max(len(self.sums), 1)):
-            here = self.group == g
+        for here in self._members:
             rises, falls = here & (beta < self.upper), here & (beta > self.lower)
             lowest = float(np.min(slopes, initial=np.inf, where=among & falls))
             highest = float(np.max(slopes, initial=-np.inf, where=among & rises))
@@ -113,12 +115,14 @@ class BoxProgram:
             excess = np.maximum(excess, np.where(falls, highest - slopes, -np.inf))
         return excess
 
-    def levels(self, beta: Vector, slopes: Vector) -> tuple[float, ...]:
+    def levels(
+        self, beta: Vector, slopes: Vector, ends: list[tuple[float, float]]
+    ) -> tuple[float, ...]:
         """Return the multiplier of each sum: the mean slope of free variables, or the interval's middle."""
         levels = []
         free = (beta > self.lower) & (beta < self.upper)
-        for g, (rising, falling) in enumerate(self.ends(beta, slopes)[: len(self.sums)]):
-            here = free & (self.group == g)
+        for members, _, (rising, falling) in zip(self._members, self.sums, ends, strict=False):
+            here = free & members
             if here.any():
                 levels.append(float(np.mean(slopes[here])))
             else:
@@ -129,11 +133,11 @@ class BoxProgram:
     def rounding(self, beta: Vector, levels: tuple[float, ...]) -> float:
         """Return how far, at most, rounding puts `linear' beta` off, and the value for what a sum is off."""
         share = growth_of_rounding(int(np.count_nonzero(beta))) * UNIT
-        error = share * float(np.sum(np.abs(self.linear * beta)))
-        for g, (wanted, level) in enumerate(zip(self.sums, levels, strict=True)):
-            of_group = np.where(self.group == g, beta, 0.0)
-            excess = abs(float(np.sum(of_group)) - wanted)
-            error += abs(level) * (excess + share * float(np.sum(np.abs(of_group))))
+        sizes = np.abs(beta)
+        error = share * inner(np.abs(self.linear), sizes)
+        for here, wanted, level in zip(self._members, self.sums, levels, strict=False):
+            excess = abs(float(beta.sum(where=here)) - wanted)
+            error += abs(level) * (excess + share * float(sizes.sum(where=here)))
         return error
 
     def value(self, beta: Vector, products: Vector) -> float:
@@ -148,18 +152,30 @@ class BoxProgram:
         Values are cut to their bounds, those on one but for rounding put onto it; what a sum is off is
         spread over the values of its group by the room they have.
         """
-        beta = np.clip(np.nan_to_num(beta, posinf=0.0, neginf=0.0), self.lower, self.upper)
-        width = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 0.0)
-        width = np.minimum(width, np.max(np.abs(beta), initial=0.0))  # a box may be far too large
+        if not np.isfinite(beta).all():
+            beta = np.nan_to_num(beta, posinf=0.0, neginf=0.0)
+        beta = np.minimum(np.maximum(beta, self.lower), self.upper)
+        largest = np.abs(beta).max(initial=0.0)
+        width = np.minimum(self._width, largest)  # a box may be far too large
         beta = np.where(beta >= self.upper - AT_BOUND * width, self.upper, beta)
         beta = np.where(beta <= self.lower + AT_BOUND * width, self.lower, beta)
-        for g, wanted in enumerate(self.sums):
-            here = self.group == g
-            size = float(np.sum(np.abs(beta), where=here)) + abs(wanted)
-            excess = float(np.sum(beta, where=here)) - wanted
+        for here, wanted in zip(self._members, self.sums, strict=False):
+            size = float(np.abs(beta).sum(where=here)) + abs(wanted)
+            excess = float(beta.sum(where=here)) - wanted
             if abs(excess) > ROUNDING * size:
                 beta = self._shifted(beta, here, excess)
         return beta
+
+    @cached_property
+    def _width(self) -> Vector:
+        """How far apart the bounds of each variable are, 0 if infinitely far."""
+        width = self.upper - self.lower
+        return np.where(np.isfinite(width), width, 0.0)
+
+    @cached_property
+    def _members(self) -> list[NDArray[np.bool_]]:
+        """Which variables are in each group; without sums all are in one."""
+        return [self.group == g for g in range(max(len(self.sums), 1))]
 
     def _shifted(self, beta: Vector, here: NDArray[np.bool_], excess: float) -> Vector:
         """Return beta with its sum over a group less by `excess`, by free values alone if they can."""
@@ -215,6 +231,37 @@ class KernelPoint:
     violation: float
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """The objectives of a point, and how far they may be off.
+
+    Attributes
+    ----------
+    primal, dual : float
+        The objectives.
+    rounding : Rounding
+        How far, at most, rounding has put the figures of the point from their true values.
+    least_scale : float
+        The least size of the objective that gaps are measured by.
+    """
+
+    primal: float
+    dual: float
+    rounding: Rounding
+    least_scale: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap between the objectives, relative to their size."""
+        return relative_gap(self.primal, self.dual, self.least_scale)
+
+    @property
+    def relative_rounding(self) -> float:
+        """How far, at most, rounding has put the relative gap from its true value."""
+        scale = max(abs(self.primal), abs(self.dual), self.least_scale)
+        return self.rounding.gap / scale if scale > 0 else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class KernelProblem(ABC):
     """What all kernel machines have.
@@ -231,6 +278,9 @@ class KernelProblem(ABC):
     gram: Gram
     is_convex: bool = field(default=True, kw_only=True)
     _last: list[KernelPoint] = field(default_factory=list, init=False, repr=False)
+    _measured: list[tuple[KernelPoint, Measurement]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     @property
     @abstractmethod
@@ -265,11 +315,16 @@ class KernelProblem(ABC):
         """The least size of the objective that gaps are measured by; above 0 where the optimum may be 0."""
         return 0.0
 
-    def relative_gap(self, point: KernelPoint) -> float:
-        """Return the gap between the primal and the dual objective, relative to their size."""
-        return relative_gap(self.primal(point), self.dual(point), self.least_scale)
+    def measurement(self, point: KernelPoint) -> Measurement:
+        """Return the objectives of a point; those of the same point in a row are computed once."""
+        if not self._measured or self._measured[0][0] is not point:
+            primal = self.primal(point)
+            rounding = self._rounding(point, primal)
+            found = Measurement(primal, self.dual(point), rounding, self.least_scale)
+            self._measured[:] = [(point, found)]
+        return self._measured[0][1]
 
-    def rounding(self, point: KernelPoint) -> Rounding:
+    def _rounding(self, point: KernelPoint, primal: float) -> Rounding:
         """Return how far, at most, rounding has put the figures of a point from their true values."""
         program, n_points = self.program, len(point.products)
         linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
@@ -277,7 +332,7 @@ class KernelProblem(ABC):
         errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
         own = np.abs(program.per_point(point.beta, n_points))
         of_norm = 0.5 * self.program_scale * inner(own, point.errors)
-        primal, of_dual = self.primal(point), program.rounding(point.beta, point.levels)
+        of_dual = program.rounding(point.beta, point.levels)
         last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
         return Rounding(
             violation=2.0 * float(np.max(errors, initial=0.0)),
@@ -299,6 +354,8 @@ class KernelProblem(ABC):
 
         All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
         """
+        if not is_precise and self._last and beta is self._last[0].beta:
+            return self._last[0]
         feasible = self.program.feasible(beta)
         if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
@@ -312,13 +369,14 @@ class KernelProblem(ABC):
         program = self.program
         slopes = program.slopes(beta, products)
         own = program.per_point(beta, len(products))
+        ends = program.ends(beta, slopes)
         return KernelPoint(
             beta=beta,
             products=products,
             errors=errors,
             sq_norm=inner(own, products),
-            levels=program.levels(beta, slopes),
-            violation=program.violation(program.ends(beta, slopes)),
+            levels=program.levels(beta, slopes, ends),
+            violation=program.violation(ends),
         )
 
 

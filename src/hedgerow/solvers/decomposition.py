@@ -211,6 +211,12 @@ class _Run(KernelRun[KernelPoint]):
             core.set_beta(point.beta, point.products)
             self.goal = min(self.goal, self.tol)
 
+    def is_worth_refining(self, point: KernelPoint) -> bool:
+        """Say whether the core should go on; the exact finish of a small problem closes a gap sooner."""
+        if self._is_small and self.is_within(point, self.tol):
+            return False
+        return super().is_worth_refining(point)
+
     def _from_inside(self, best: KernelPoint) -> Status | None:
         """Solve a small problem by an interior point; None if its kernel values turn out to be indefinite."""
         try:

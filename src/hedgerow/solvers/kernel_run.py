@@ -19,10 +19,9 @@ from hedgerow._fingerprint import fingerprint
 from hedgerow._state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelSolution
+from hedgerow.kernel_problems import KernelSolution, Measurement
 from hedgerow.monitor import Monitor, current
 from hedgerow.problems import Status
-from hedgerow.rounding import Rounding
 
 __all__ = ["MEGABYTE", "Core", "KernelRun", "KernelSettings", "block_bytes", "check_budget"]
 
@@ -146,21 +145,8 @@ class Solvable(Protocol[P]):
     def figures(self, point: P) -> dict[str, Any]:
         """Return what beside w a model needs, by name."""
 
-    def primal(self, point: P) -> float:
-        """Return the primal objective."""
-
-    def dual(self, point: P) -> float:
-        """Return the dual objective."""
-
-    def relative_gap(self, point: P) -> float:
-        """Return the gap between them, relative to their size."""
-
-    @property
-    def least_scale(self) -> float:
-        """The least size of the objective that gaps are measured by."""
-
-    def rounding(self, point: P) -> Rounding:
-        """Return how far, at most, rounding has put the figures of a point from their true values."""
+    def measurement(self, point: P) -> Measurement:
+        """Return the objectives of a point, and how far they may be off."""
 
 
 class KernelRun(ABC, Generic[P]):
@@ -310,24 +296,26 @@ class KernelRun(ABC, Generic[P]):
 
     def is_solved(self, point: P) -> bool:
         """Say whether the violation and the gap of a point are small enough, rounding included."""
-        settings, rounding = self.settings, self.problem.rounding(point)
-        if point.violation > _less_rounding(settings.tol, rounding.violation):
+        settings = self.settings
+        if not self.is_within(point, settings.tol):
             return False
         if not self.problem.is_convex or settings.gap_tol == math.inf:
             return True
-        return self.problem.relative_gap(point) <= self._allowed_gap(point, rounding.gap)
+        figures = self.problem.measurement(point)
+        return figures.relative_gap <= _less_rounding(settings.gap_tol, figures.relative_rounding)
+
+    def is_within(self, point: P, tol: float) -> bool:
+        """Say whether the violation of a point is within a tolerance, rounding included."""
+        if point.violation > tol:
+            return False
+        error = self.problem.measurement(point).rounding.violation
+        return point.violation <= _less_rounding(tol, error)
 
     def distance_from_solved(self, point: P) -> float:
         """Return the violation or the gap of a point in units of its tolerance, whichever is larger."""
         settings = self.settings
-        of_gap = self.problem.relative_gap(point) / settings.gap_tol
+        of_gap = self.problem.measurement(point).relative_gap / settings.gap_tol
         return max(point.violation / settings.tol, of_gap)
-
-    def _allowed_gap(self, point: P, error: float) -> float:
-        """Return the largest relative gap of a point whose objectives are so far off."""
-        problem = self.problem
-        scale = max(abs(problem.primal(point)), abs(problem.dual(point)), problem.least_scale)
-        return _less_rounding(self.settings.gap_tol, error / scale if scale > 0 else 0.0)
 
     def is_worth_refining(self, point: P) -> bool:
         """Say whether the core should go on from the exact scores of a point.
@@ -337,8 +325,8 @@ class KernelRun(ABC, Generic[P]):
         if self.is_solved(point):
             return False
         before, self.before, self.n_refined = self.before, point.violation, self.n_refined + 1
-        if point.violation <= _less_rounding(self.tol, self.problem.rounding(point).violation):
-            gap = self.problem.relative_gap(point)
+        if self.is_within(point, self.tol):
+            gap = self.problem.measurement(point).relative_gap
             self.tol = point.violation * min(0.5, 0.7 * self.settings.gap_tol / gap)
             self.before = np.inf
             return self.tol > 0 and self.n_refined < REFINEMENTS

@@ -52,17 +52,22 @@ class KernelSpace:
         self, points: Indices, n_threads: int, within: tuple[Values32, Values32] | None = None
     ) -> Gram:
         """Return the kernel values among some of the rows; those within two classes may be there."""
-        kernel = compiled(self.kernel)
+        kernel = self._compiled
         if kernel is None:
             return FunctionGram(_values_of(self.kernel, self.rows, points), len(points))
         return _finite(MatrixGram(kernel, self._matrix(kernel, points), n_threads, within))
 
     def within(self, points: Indices, n_threads: int) -> Values32 | None:
         """Return the values among the points of a class, which its pairs with others share."""
-        kernel = compiled(self.kernel)
+        kernel = self._compiled
         if kernel is None or kernel.is_given:
             return None
         return MatrixGram(kernel, self._matrix(kernel, points), n_threads).values
+
+    @cached_property
+    def _compiled(self) -> _core.Kernel | None:
+        """The kernel as the core knows it, if it does."""
+        return compiled(self.kernel)
 
     def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
         """Return some of the rows, or of a given table their values."""
