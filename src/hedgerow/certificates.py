@@ -8,6 +8,7 @@ objective below that dual value.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -141,7 +142,7 @@ class Certificate:
         if self.status == "no_margin":
             return False
         figures = (self.primal, self.dual, self.kkt_violation, self.gap_error)
-        if not np.all(np.isfinite(figures)) or self.relative_gap < -self._rounding - 1e-9:
+        if not all(map(math.isfinite, figures)) or self.relative_gap < -self._rounding - 1e-9:
             return False
         if max(self.relative_gap, 0.0) + self._rounding > self.gap_tolerance:
             return False

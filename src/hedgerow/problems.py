@@ -67,8 +67,8 @@ def worst_status(statuses: Iterable[Status]) -> Status:
 def inner(a: Vector, b: Vector) -> float:
     """Return <a, b>, summed in an order that does not depend on the number of BLAS threads."""
     if len(a) <= BLOCK:
-        return float(np.sum(a * b))
-    return sum(float(np.sum(a[rows] * b[rows])) for rows in blocks(len(a)))
+        return float((a * b).sum())
+    return sum(float((a[rows] * b[rows]).sum()) for rows in blocks(len(a)))
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
@@ -308,8 +308,10 @@ class LinearProblem:
 
     def boxed(self, alpha: Vector) -> Vector:
         """Return alpha cut to its bounds; what is not finite becomes 0."""
-        inside = np.nan_to_num(alpha, posinf=0.0, neginf=0.0)
-        return np.clip(inside, self.lower, self.upper, out=inside)
+        if not np.isfinite(alpha).all():
+            alpha = np.nan_to_num(alpha, posinf=0.0, neginf=0.0)
+        inside: Vector = np.maximum(alpha, self.lower)
+        return np.minimum(inside, self.upper, out=inside)
 
     def feasible(self, alpha: Vector) -> Vector:
         """Return an alpha near the given one that meets every constraint of the dual.

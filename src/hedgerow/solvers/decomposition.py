@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._state import Json
 from hedgerow.kernel_problems import KernelPoint, KernelProblem, KernelSolution
-from hedgerow.problems import Status
+from hedgerow.problems import Status, relative_gap
 from hedgerow.solvers.free_set import free_set_steps
 from hedgerow.solvers.kernel_interior_point import bytes_of_interior_point, interior_point_steps
 from hedgerow.solvers.kernel_run import SMALL, KernelRun, KernelSettings, block_bytes, check_budget
@@ -56,6 +56,10 @@ FEW = 0.1
 """Violators that are no more than this share of the active points are the last to come."""
 STEPS_PER_VARIABLE = 100
 """Steps by pairs, for each variable, after which an interior point takes over a small problem."""
+AIM = 0.9
+"""Part of the allowed gap that a smaller violation is to leave."""
+FINE = 1e-6
+"""A violation, relative to the scores, that float32 values cannot be trusted with."""
 SAFE = 0.9
 """Part of the tolerance that the core is to reach, so that exact scores agree."""
 
@@ -276,12 +280,27 @@ class _Run(KernelRun[KernelPoint]):
             violators, n_active = self._violators(core)
             if len(violators) <= FEW * n_active and self.goal > self.tol:
                 self.goal = self.tol
-            elif len(violators) == 0:
+            elif len(violators) == 0 and not self._tightens(core):
                 return True
             if len(violators) > n_active:
                 spread = np.linspace(0, len(violators) - 1, n_active).astype(np.int64)
                 violators = violators[spread]
             core.activate(violators)
+
+    def _tightens(self, core: _core.BoxQp) -> bool:
+        """Ask for a smaller violation if the gap is too large in the core's scores, which cost nothing."""
+        problem, gap_tol = self.problem, self.settings.gap_tol
+        is_first = self.tol == self.settings.tol  # later on exact scores tell
+        if self._is_small or not is_first or not problem.is_convex or gap_tol == np.inf:
+            return False
+        scores = core.scores
+        point = problem.point_of(self.beta, scores, np.zeros(len(scores)))
+        gap = relative_gap(problem.primal(point), problem.dual(point), problem.least_scale)
+        wanted = AIM * gap_tol / gap * point.violation if gap > gap_tol else np.inf
+        if wanted >= self.goal or wanted <= FINE * float(np.max(np.abs(scores))):
+            return False
+        self.goal = self.tol = wanted
+        return True
 
     def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
         """Return the resting points that violate the conditions, and how many are active."""
