@@ -72,6 +72,11 @@ void look(BoxQp& self) {
   self.look();
 }
 
+void set_linear(BoxQp& self, Vector<const double> linear) {
+  require_length("linear", linear.size(), self.n_variables(), "variable");
+  self.set_linear(as_span(linear));
+}
+
 void set_beta(BoxQp& self, Vector<const double> beta, Vector<const double> scores) {
   require_length("beta", beta.size(), self.n_variables(), kVariable);
   require_length("scores", scores.size(), self.n_points(), kPoint);
@@ -138,6 +143,7 @@ void bind_box_qp(nb::module_& module) {
            "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
            "points, and whether a round moved nothing.")
       .def("look", &look, "Bring the scores of the points that rest up to date.")
+      .def("set_linear", &set_linear, "linear"_a.noconvert(), "Go on with another linear term.")
       .def("set_beta", &set_beta, "beta"_a.noconvert(), "scores"_a.noconvert(),
            "Go on from another beta with the same sums.")
       .def_prop_ro("beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },

@@ -262,6 +262,12 @@ void BoxQp::look() {
   seen_ = std::move(now);
 }
 
+void BoxQp::set_linear(std::span<const double> linear) {
+  linear_ = copied(linear);
+  for (std::size_t slot = 0; slot < active_.linear.size(); ++slot)
+    active_.linear[slot] = linear_[active_.variable[slot]];
+}
+
 void BoxQp::set_beta(std::span<const double> beta, std::span<const double> scores) {
   beta_.assign(beta.begin(), beta.end());
   scores_.assign(scores.begin(), scores.end());

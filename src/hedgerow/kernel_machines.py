@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -96,6 +96,12 @@ class Classes(KernelProblem):
             sums=(0.0,) if self.has_intercept else (),
             start=np.zeros(len(y)),
         )
+
+    def with_larger_margin(self, share: float) -> BoxProgram | None:
+        """Return the program of a functional margin of 1 + share; the squared hinge has no use for it."""
+        if self.loss == "squared_hinge":
+            return None
+        return replace(self.program, linear=(1.0 + share) * self.program.linear)
 
     def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and b."""

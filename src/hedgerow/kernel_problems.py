@@ -315,6 +315,13 @@ class KernelProblem(ABC):
         """The least size of the objective that gaps are measured by; above 0 where the optimum may be 0."""
         return 0.0
 
+    def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
+        """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
+
+        Its solutions, if they are not exact, lie on the side where losses are 0.
+        """
+        return None
+
     def measurement(self, point: KernelPoint) -> Measurement:
         """Return the objectives of a point; those of the same point in a row are computed once."""
         if not self._measured or self._measured[0][0] is not point:

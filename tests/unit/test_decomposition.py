@@ -68,6 +68,42 @@ def test_every_machine_can_grow(machine):
     assert certificate.is_certified, certificate
 
 
+class CountingGram(MatrixGram):
+    """A Gram matrix that counts how often its exact sums are taken."""
+
+    n_sums = 0
+
+    def sums(self, coef):
+        type(self).n_sums += 1
+        return super().sums(coef)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e3])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_a_large_C_comes_within_the_gap_before_exact_scores_are_asked_for(C, tol):
+    X, y = blobs(1500)
+    CountingGram.n_sums = 0
+    gram = CountingGram(_core.Kernel.rbf(60.0), matrix_of(X), 2)
+    solution, certificate = fitted(Classes(gram, y, np.full(1500, C)), tol=tol)
+    assert certificate.is_certified
+    assert solution.status == "optimal"
+    assert CountingGram.n_sums == 1
+    assert np.all(np.abs(solution.beta) <= C)
+
+
+def test_a_larger_margin_leaves_the_points_that_may_rise_without_a_loss():
+    X, y = blobs(1500)
+    problem = Classes(gram_of(X, _core.Kernel.rbf(60.0)), y, np.full(1500, 1e6))
+    solution, _ = fitted(problem)
+    point = problem.point(solution.beta)
+    margins = y * (point.products + solution.figures["intercept"])
+    assert np.max(np.abs(solution.beta)) < 1e6  # all may rise
+    assert np.mean(margins < 1.0) < 0.02
+    assert problem.with_larger_margin(0.0).linear == pytest.approx(problem.program.linear)
+    squared = Classes(problem.gram, y, problem.weight, loss="squared_hinge")
+    assert squared.with_larger_margin(0.0) is None
+
+
 def test_threads_do_not_change_a_bit():
     X, y = blobs(3000, seed=1)
     found = []

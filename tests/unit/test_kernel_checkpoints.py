@@ -44,6 +44,7 @@ def uneven(X):
 
 MACHINES = {
     "two classes": (SVC(C=20.0, **CLOSE), SIGNS),
+    "large C": (SVC(C=1e4, gamma=5.0, n_jobs=1), SIGNS),
     "squared": (SVC(C=20.0, loss="squared_hinge", **CLOSE), SIGNS),
     "no intercept": (SVC(C=20.0, fit_intercept=False, **CLOSE), SIGNS),
     "hard margin": (SVC(C=np.inf, tol=1e-4, gamma=5.0, n_jobs=1), SIGNS),
@@ -71,6 +72,7 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(decomposition, "ALL_AT_ONCE", 50)
     monkeypatch.setattr(decomposition, "FIRST_POINTS", 30)
     monkeypatch.setattr(kernel_run, "SMALL", 0)
+    monkeypatch.setattr(decomposition, "SMALL", 0)
     few = partial(KernelSettings, working_set=32)
     monkeypatch.setattr("hedgerow.svm._machine.KernelSettings", few)
 

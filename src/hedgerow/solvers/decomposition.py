@@ -11,8 +11,9 @@ again in float64 from the data; if these do not agree, the core goes on from the
 those of what still moves. Where that does not get there, the free variables are solved for exactly
 (`free_set.py`); if that does not help either, the status is "stalled".
 
-A violation within the tolerance may leave a large gap, where the scores are small beside it; then a smaller
-one is asked for, until the gap is small too.
+A violation within the tolerance may leave a large gap, where the scores are small beside it or C is large; then
+a smaller one is asked for, or that nearly all violations are on the side where losses are 0, until the gap is
+small too.
 
 A problem of few points whose Gram matrix is singular, as with a polynomial kernel of few features, can take
 millions of pairs. After a number of steps that depends on the number of variables alone an interior point
@@ -58,6 +59,8 @@ STEPS_PER_VARIABLE = 100
 """Steps by pairs, for each variable, after which an interior point takes over a small problem."""
 AIM = 0.9
 """Part of the allowed gap that a smaller violation is to leave."""
+ENLARGED = 0.25
+"""Part of the tolerance by which the margin is larger than 1 where the gap is too large otherwise."""
 FINE = 1e-6
 """A violation, relative to the scores, that float32 values cannot be trusted with."""
 SAFE = 0.9
@@ -158,11 +161,12 @@ def decompose(
 class _Run(KernelRun[KernelPoint]):
     """One run of the method.
 
-    ``goal`` is the violation that is wanted of the active points.
+    ``goal`` is the violation that is wanted of the active points, ``is_enlarged`` whether the core solves for
+    a margin that is larger than 1.
     """
 
     name = "decomposition"
-    kept = (*KernelRun.kept, "goal")
+    kept = (*KernelRun.kept, "goal", "is_enlarged")
     worthwhile = 0.5
 
     problem: KernelProblem
@@ -177,7 +181,7 @@ class _Run(KernelRun[KernelPoint]):
         self.program, self.shared = problem.program, shared
         beta = self.program.feasible(self.program.start if start is None else start)
         super().__init__(problem, settings, beta, shared.active)
-        self.goal = np.inf
+        self.goal, self.is_enlarged = np.inf, False
         self.most_steps = self.limit
         if self._is_small:
             self.limit = min(self.limit, STEPS_PER_VARIABLE * len(beta))
@@ -246,6 +250,8 @@ class _Run(KernelRun[KernelPoint]):
             core = self.shared.solver(self.problem, left["beta"], left["scores"], self.settings)
             core.set_state(**left)
             self.beta = core.beta
+            if self.is_enlarged:
+                self._enlarge_margin(core)
             return core
         point = self._first_point()
         core = self.shared.solver(self.problem, point.beta, point.products, self.settings)
@@ -288,19 +294,41 @@ class _Run(KernelRun[KernelPoint]):
             core.activate(violators)
 
     def _tightens(self, core: _core.BoxQp) -> bool:
-        """Ask for a smaller violation if the gap is too large in the core's scores, which cost nothing."""
-        problem, gap_tol = self.problem, self.settings.gap_tol
-        is_first = self.tol == self.settings.tol  # later on exact scores tell
-        if self._is_small or not is_first or not problem.is_convex or gap_tol == np.inf:
+        """Ask for more if the gap is too large in the core's scores, which cost nothing."""
+        problem, settings = self.problem, self.settings
+        is_first = self.tol == settings.tol  # later on exact scores tell
+        if self._is_small or not is_first or not problem.is_convex or settings.gap_tol == np.inf:
             return False
         scores = core.scores
         point = problem.point_of(self.beta, scores, np.zeros(len(scores)))
         gap = relative_gap(problem.primal(point), problem.dual(point), problem.least_scale)
-        wanted = AIM * gap_tol / gap * point.violation if gap > gap_tol else np.inf
+        if gap <= settings.gap_tol:
+            return False
+        wanted = AIM * settings.gap_tol / gap * point.violation
+        if problem.with_larger_margin(0.0) is not None:
+            self._enlarge_margin(core, scores)
+            wanted = (1.0 - 2.0 * ENLARGED) * settings.tol
         if wanted >= self.goal or wanted <= FINE * float(np.max(np.abs(scores))):
             return False
         self.goal = self.tol = wanted
         return True
+
+    def _enlarge_margin(self, core: _core.BoxQp, scores: Vector | None = None) -> None:
+        """Let the core solve for a margin that is larger by a part of the tolerance.
+
+        It makes violations larger by twice that. In return the points that may rise have margins of at least
+        1, as long as the core's own violation is no larger either; then they have no losses, whatever C, and
+        the gap is that of other points, which is within the tolerance.
+        """
+        share = ENLARGED * self.settings.tol
+        enlarged = self.problem.with_larger_margin(share)
+        assert enlarged is not None
+        self.program, self.is_enlarged = enlarged, True
+        core.set_linear(enlarged.linear)
+        grown = (1.0 + share) * self.beta
+        fits = bool(np.all((enlarged.lower <= grown) & (grown <= enlarged.upper)))
+        if scores is not None and fits:  # near the solution, if nothing is at a bound
+            core.set_beta(grown, (1.0 + share) * scores)
 
     def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
         """Return the resting points that violate the conditions, and how many are active."""

@@ -351,7 +351,7 @@ class KernelRun(ABC, Generic[P]):
         """Return the violation at which a point is exact enough."""
         problem = self.problem
         if problem.gram.n_points > SMALL or not problem.is_convex:
-            return self.tol
+            return self.settings.tol if self.is_solved(point) else self.tol
         return min(self.tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
 
     def _checkpoint(self, core: Core) -> None:

@@ -95,6 +95,9 @@ class BoxQp {
   /// Goes on from another beta, within the bounds and with the same sums, whose exact scores are given.
   void set_beta(std::span<const double> beta, std::span<const double> scores);
 
+  /// Goes on with another linear term.
+  void set_linear(std::span<const double> linear);
+
   State state() const;
 
   /// Goes on from a state of a solver of the same program, to the same bits.
