@@ -51,6 +51,16 @@ def field(record: str, name: str, value: Any) -> Any:
     return lambda state, _: state["fitted"][record]["fields"].__setitem__(name, value)
 
 
+def cut(arrays: dict[str, np.ndarray], array: str, axis: int) -> None:
+    name = f"model.{array}"
+    arrays[name] = arrays[name].take([], axis=axis)
+
+
+def without_outputs(_: Any, arrays: dict[str, np.ndarray]) -> None:
+    cut(arrays, "tree_.value", axis=1)
+    cut(arrays, "tree_.n_classes", axis=0)
+
+
 FOREST = h.RandomForestClassifier(3, random_state=0)
 WRONG_TOGETHER = {
     "row bounds of coefficients": (h.SVC(gamma=1.0), SPARSE, THREE, bounds_that_lie("dual_coef_")),
@@ -103,6 +113,13 @@ WRONG_TOGETHER = {
         Y,
         put("tree_.n_categories", slice(None), 2**40),
     ),
+    "no values in the leaves of a tree": (
+        h.DecisionTreeRegressor(),
+        X,
+        X[:, 0],
+        lambda _, arrays: cut(arrays, "tree_.value", axis=2),
+    ),
+    "no outputs of a tree": (h.DecisionTreeRegressor(), X, X[:, 0], without_outputs),
     "intercepts of a regressor": (
         h.LinearSVR(),
         X,

@@ -132,7 +132,10 @@ class Tree:
         return f"<Tree of {self.node_count} nodes on {self.n_features} features>"
 
     def _state_problem(self) -> str | None:
-        """Say why questions about categories could not be answered."""
+        """Say why leaves could not answer, or questions about categories not be asked."""
+        if self.n_classes.max(initial=0) != self.max_n_classes:
+            most = int(self.n_classes.max(initial=0))
+            return f"value is of {self.max_n_classes} classes, and n_classes of {most}"
         asks = self.category_start != NO_CHILD
         if np.any(asks & (self.children_left == NO_CHILD)):
             return "a leaf asks for a category"
