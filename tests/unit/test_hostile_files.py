@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 import hedgerow as h
 from hedgerow.errors import FileAccessError, FileFormatError, ModelFormatError
+from hedgerow.kernels import RBF, Linear, Precomputed
 from hedgerow.persist import layout, read_state, write_state
 from tests.unit.forged_files import forge, joined, parts_of, state_and_arrays
 
@@ -81,6 +82,20 @@ WRONG_TOGETHER = {
         X @ X.T,
         Y,
         put("support_", -1, 10**6),
+    ),
+    "a row beyond a multiple of the kernel matrix": (
+        h.SVC(kernel=2 * Precomputed()),
+        X @ X.T,
+        Y,
+        put("support_", -1, 10**6),
+    ),
+    "a table and rows in one kernel": (
+        h.SVC(kernel=RBF(gamma=1.0) + Linear()),
+        X,
+        Y,
+        lambda state, _: state["fitted"]["kernel_"]["parameters"]["right"].update(
+            {"class": "Precomputed"}
+        ),
     ),
     "coefficients in single precision": (h.SVC(), X, Y, as_type("dual_coef_", "f4")),
     "support vectors of a class": (h.SVC(), X, THREE, put("n_support_", 0, 2**40)),
