@@ -62,6 +62,15 @@ def without_outputs(_: Any, arrays: dict[str, np.ndarray]) -> None:
     cut(arrays, "tree_.n_classes", axis=0)
 
 
+def a_class_too_many(array: str) -> Any:
+    """Let the first of two outputs, which has two classes, speak for a third as the second does."""
+
+    def edit(_: Any, arrays: dict[str, np.ndarray]) -> None:
+        arrays[f"model.{array}"].reshape(-1, 2, 3)[:, 0, 2] = 1
+
+    return edit
+
+
 FOREST = h.RandomForestClassifier(3, random_state=0)
 WRONG_TOGETHER = {
     "row bounds of coefficients": (h.SVC(gamma=1.0), SPARSE, THREE, bounds_that_lie("dual_coef_")),
@@ -135,6 +144,38 @@ WRONG_TOGETHER = {
         lambda _, arrays: cut(arrays, "tree_.value", axis=2),
     ),
     "no outputs of a tree": (h.DecisionTreeRegressor(), X, X[:, 0], without_outputs),
+    "no knots of a map": (
+        h.LinearSVC(calibrate="isotonic"),
+        X,
+        Y,
+        lambda _, arrays: [
+            cut(arrays, f"probability_maps_.0.{n}", 0) for n in ("scores", "values")
+        ],
+    ),
+    "no thresholds of a curve": (
+        h.ThresholdModel(h.LinearSVC()),
+        X,
+        Y,
+        lambda _, arrays: [cut(arrays, f"curve_.{name}", 0) for name in ("low", "high", "values")],
+    ),
+    "classes of the leaves of a tree": (
+        h.DecisionTreeClassifier(),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("tree_.value"),
+    ),
+    "classes of the leaves of a forest": (
+        h.RandomForestClassifier(3, random_state=0),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("trees_.parts.10.1"),
+    ),
+    "classes of out-of-bag sums": (
+        h.RandomForestClassifier(9, random_state=0, oob_score=True),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("oob_.sums"),
+    ),
     "intercepts of a regressor": (
         h.LinearSVR(),
         X,

@@ -58,6 +58,7 @@ class PackedTrees:
 
     core: ClassVar[_core.ForestTrees]  # of every object its own; no field, as it is not saved
     n_categories: ClassVar[NDArray[np.int64] | None] = None  # known of trees that were loaded
+    is_used: ClassVar[NDArray[np.bool_] | None] = None  # of (1, n_outputs, width); likewise
     parts: Parts
 
     def __init__(self, parts: Parts) -> None:
@@ -65,6 +66,8 @@ class PackedTrees:
             _refuse_vast_counts(parts)
             vars(self)["core"] = _core.ForestTrees.of_parts(parts)
             vars(self)["n_categories"] = parts["n_categories"]
+            lines = parts["lines"].reshape(-1, self.n_outputs, self.width)
+            vars(self)["is_used"] = lines.any(axis=0, keepdims=True)
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             msg = f"the arrays of packed trees do not belong together ({error}); save the forest again"
             raise ValueError(msg) from error
