@@ -82,7 +82,7 @@ class SigmoidMap(ScoreMap):
         return np.clip(value, _LEAST, 1.0 - _LEAST)
 
 
-@record(scores=numbers("knots"), values=numbers("knots", low=0.0))
+@record(scores=numbers("knots+"), values=numbers("knots+", low=0.0))
 @dataclass(frozen=True, eq=False)
 class IsotonicMap(ScoreMap):
     """Straight lines between knots, constant beyond the first and the last."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow.auto import TableClassifier, TableEncoder
@@ -168,6 +169,25 @@ def test_a_column_that_changed_its_kind_is_refused_unless_it_is_empty() -> None:
 def test_what_is_no_table_is_refused_with_its_place(X, kind: type, words: str) -> None:
     with pytest.raises(kind, match=words):
         as_columns(X)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_numbers_that_would_overflow_are_refused_with_their_place(container) -> None:
+    huge = container(np.array([[1.0, 2.0], [3.0, 1e101]]))
+    with pytest.raises(DataError, match=r"1e\+101 at row 1, column 'x1'; values beyond 1e\+100"):
+        TableEncoder().fit(huge)
+    encoder = TableEncoder(scale="maxabs").fit(container(np.array([[1e-310, 1.0], [0.0, 2.0]])))
+    with pytest.raises(
+        DataError, match=r"3\.0 at row 1, column 'x0'; on the scale of the training"
+    ):
+        encoder.transform(container(np.array([[1e-310, 1.0], [3.0, 2.0]])))
+
+
+def test_a_learner_of_scikit_learn_never_sees_an_infinite_number() -> None:
+    X = np.array([[1e-310], [2e-310], [3e-310], [4e-310]])
+    model = TableClassifier(LogisticRegression(), scale="maxabs").fit(X, [0, 0, 1, 1])
+    with pytest.raises(DataError, match=r"1\.0 at row 0, column 'x0'"):
+        model.predict([[1.0]])
 
 
 def test_frames_without_names_go_by_position() -> None:

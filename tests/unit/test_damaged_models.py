@@ -65,10 +65,14 @@ def changed(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         yield "as float16", array.astype(np.float16)
     else:
         yield "the opposite", ~array
-    if array.ndim:
-        yield "one less", array[:-1].copy()
-        yield "one more", np.concatenate([array, array[-1:]])
-        yield "none", array[:0].copy()
+    for axis, n in enumerate(array.shape):
+        for what, kept in {
+            "one less": np.arange(n - 1),
+            "one more": np.append(np.arange(n), n - 1),
+            "none": np.arange(0),
+        }.items():
+            if n:
+                yield f"{what} along axis {axis}", array.take(kept, axis=axis)
 
 
 def spread(items: list[Any], n: int) -> list[Any]:

@@ -22,6 +22,7 @@ from hedgerow.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from hedgerow.ensemble._packed import PackedTrees
 from hedgerow.errors import ParameterError
 from hedgerow.tree._categories import Categories
 
@@ -144,6 +145,15 @@ def test_packed_trees_of_another_length_are_refused(name, change):
     changed = array[:-1] if change == "shorter" else np.append(array, array[-1:])
     with pytest.raises(StateError):
         load_state(STATE, ARRAYS | {name: changed.astype(array.dtype)})
+
+
+@pytest.mark.parametrize("part", ["n_categories", "begins"])
+@pytest.mark.parametrize("count", [-1, 2**31, 2**63 - 1, -(2**63)])
+def test_counts_of_packed_trees_that_the_core_could_not_add_to_are_refused(part, count):
+    parts = dict(RandomForestClassifier(2, random_state=0).fit(*CANCER).trees_.parts)
+    parts[part] = np.full_like(parts[part], count)
+    with pytest.raises(ValueError, match=f"{part} has counts that are not from 0 to 2147483647"):
+        PackedTrees(parts)
 
 
 @pytest.mark.parametrize("name", PARTS)

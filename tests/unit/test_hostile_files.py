@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 import hedgerow as h
 from hedgerow.errors import FileAccessError, FileFormatError, ModelFormatError
+from hedgerow.kernels import RBF, Linear, Precomputed
 from hedgerow.persist import layout, read_state, write_state
 from tests.unit.forged_files import forge, joined, parts_of, state_and_arrays
 
@@ -51,6 +52,25 @@ def field(record: str, name: str, value: Any) -> Any:
     return lambda state, _: state["fitted"][record]["fields"].__setitem__(name, value)
 
 
+def cut(arrays: dict[str, np.ndarray], array: str, axis: int) -> None:
+    name = f"model.{array}"
+    arrays[name] = arrays[name].take([], axis=axis)
+
+
+def without_outputs(_: Any, arrays: dict[str, np.ndarray]) -> None:
+    cut(arrays, "tree_.value", axis=1)
+    cut(arrays, "tree_.n_classes", axis=0)
+
+
+def a_class_too_many(array: str) -> Any:
+    """Let the first of two outputs, which has two classes, speak for a third as the second does."""
+
+    def edit(_: Any, arrays: dict[str, np.ndarray]) -> None:
+        arrays[f"model.{array}"].reshape(-1, 2, 3)[:, 0, 2] = 1
+
+    return edit
+
+
 FOREST = h.RandomForestClassifier(3, random_state=0)
 WRONG_TOGETHER = {
     "row bounds of coefficients": (h.SVC(gamma=1.0), SPARSE, THREE, bounds_that_lie("dual_coef_")),
@@ -71,6 +91,20 @@ WRONG_TOGETHER = {
         X @ X.T,
         Y,
         put("support_", -1, 10**6),
+    ),
+    "a row beyond a multiple of the kernel matrix": (
+        h.SVC(kernel=2 * Precomputed()),
+        X @ X.T,
+        Y,
+        put("support_", -1, 10**6),
+    ),
+    "a table and rows in one kernel": (
+        h.SVC(kernel=RBF(gamma=1.0) + Linear()),
+        X,
+        Y,
+        lambda state, _: state["fitted"]["kernel_"]["parameters"]["right"].update(
+            {"class": "Precomputed"}
+        ),
     ),
     "coefficients in single precision": (h.SVC(), X, Y, as_type("dual_coef_", "f4")),
     "support vectors of a class": (h.SVC(), X, THREE, put("n_support_", 0, 2**40)),
@@ -102,6 +136,45 @@ WRONG_TOGETHER = {
         X,
         Y,
         put("tree_.n_categories", slice(None), 2**40),
+    ),
+    "no values in the leaves of a tree": (
+        h.DecisionTreeRegressor(),
+        X,
+        X[:, 0],
+        lambda _, arrays: cut(arrays, "tree_.value", axis=2),
+    ),
+    "no outputs of a tree": (h.DecisionTreeRegressor(), X, X[:, 0], without_outputs),
+    "no knots of a map": (
+        h.LinearSVC(calibrate="isotonic"),
+        X,
+        Y,
+        lambda _, arrays: [
+            cut(arrays, f"probability_maps_.0.{n}", 0) for n in ("scores", "values")
+        ],
+    ),
+    "no thresholds of a curve": (
+        h.ThresholdModel(h.LinearSVC()),
+        X,
+        Y,
+        lambda _, arrays: [cut(arrays, f"curve_.{name}", 0) for name in ("low", "high", "values")],
+    ),
+    "classes of the leaves of a tree": (
+        h.DecisionTreeClassifier(),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("tree_.value"),
+    ),
+    "classes of the leaves of a forest": (
+        h.RandomForestClassifier(3, random_state=0),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("trees_.parts.10.1"),
+    ),
+    "classes of out-of-bag sums": (
+        h.RandomForestClassifier(9, random_state=0, oob_score=True),
+        X,
+        np.column_stack([Y, THREE]),
+        a_class_too_many("oob_.sums"),
     ),
     "intercepts of a regressor": (
         h.LinearSVR(),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hedgerow import SVC, OneClassSVM
+from hedgerow import SVC, OneClassSVM, Precomputed
 from hedgerow.kernel_certificates import certify_kernel
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
@@ -129,8 +129,10 @@ def test_few_features_and_closed_tubes_are_finished_in_few_steps():
         assert len(steps) <= 10
 
 
-@pytest.mark.parametrize("model", [SVC(kernel="precomputed"), OneClassSVM(kernel="precomputed")])
-def test_a_given_table_with_a_negative_eigenvalue_has_no_certificate(model):
+@pytest.mark.parametrize("machine", [SVC, OneClassSVM])
+@pytest.mark.parametrize("kernel", ["precomputed", 2 * Precomputed()], ids=["table", "multiple"])
+def test_a_given_table_with_a_negative_eigenvalue_has_no_certificate(machine, kernel):
+    model = machine(kernel=kernel)
     X = np.random.default_rng(0).normal(size=(40, 3))
     y = np.sign(X[:, 0])
     assert model.fit(X @ X.T, y).certificate_.is_certified

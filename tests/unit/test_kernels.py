@@ -392,3 +392,31 @@ def test_a_precomputed_table_is_taken_as_it_is():
         DataError, match=r"has shape \(4, 300\), and for these rows it needs 4 columns"
     ):
         kernel(table[:4])
+    with pytest.raises(DataError, match=r"has shape \(300, 7\), and for these rows it needs 300"):
+        kernel.rows(X, [3, 1])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Precomputed() + Linear(),
+        RBF(gamma=1.0) * (2 * Precomputed()),
+        FunctionKernel(max) + Precomputed(),
+    ],
+    ids=["sum", "product", "function"],
+)
+def test_a_table_and_rows_are_not_read_from_one_matrix(kernel, tmp_path):
+    assert kernel.is_precomputed
+    for use in (kernel, kernel.diagonal, kernel.resolved, lambda table: kernel.rows(table, [0])):
+        with pytest.raises(ParameterError, match="takes a table of kernel values and"):
+            use(X @ X.T)
+    with pytest.raises(ParameterError, match="cannot be saved"):
+        hedgerow.save(kernel, tmp_path / "kernel.hedge")
+
+
+def test_multiples_and_sums_of_tables_are_tables():
+    table = X @ X.T
+    kernel = 2 * Precomputed() + Precomputed()
+    assert kernel.is_precomputed
+    assert np.array_equal(kernel(table), 3 * table)
+    assert not (2 * Linear() + RBF()).is_precomputed

@@ -17,6 +17,7 @@ from hedgerow import (
     Linear,
     LinearOneClassSVM,
     OneClassSVM,
+    Precomputed,
     load,
     save,
 )
@@ -130,8 +131,10 @@ def test_a_table_is_enough_for_a_plane_but_not_for_a_ball_of_new_rows():
     )
     ball = SVDD(kernel="precomputed", nu=0.2, tol=TOL).fit(kernel(X))
     assert ball.radius_ == pytest.approx(SVDD(kernel=kernel, nu=0.2, tol=TOL).fit(X).radius_)
-    with pytest.raises(UnavailableError, match="take OneClassSVM"):
-        ball.predict(kernel(NEW, X))
+    double = SVDD(kernel=2 * Precomputed(), nu=0.2, tol=TOL).fit(kernel(X))
+    for each in (ball, double):
+        with pytest.raises(UnavailableError, match="take OneClassSVM"):
+            each.predict(kernel(X))
 
 
 @pytest.mark.parametrize("model", MACHINES, ids=by_name)

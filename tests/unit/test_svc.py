@@ -22,6 +22,7 @@ from hedgerow import (
     LinearSVC,
     NuSVC,
     Polynomial,
+    Precomputed,
     RowsKernel,
     load,
     save,
@@ -223,11 +224,24 @@ def test_probabilities_of_a_given_table_are_those_of_its_rows():
     np.testing.assert_allclose(table.predict_proba(X @ X.T), named.predict_proba(X), rtol=1e-4)
 
 
-def test_what_is_no_table_is_refused():
+@pytest.mark.parametrize("kernel", ["precomputed", 2 * Precomputed()], ids=["table", "multiple"])
+def test_what_is_no_table_is_refused(kernel):
+    assert SVC(kernel=kernel).__sklearn_tags__().input_tags.pairwise
     with pytest.raises(DataError, match="square"):
-        SVC(kernel="precomputed").fit(X, SIDES)
+        SVC(kernel=kernel).fit(X, SIDES)
     with pytest.raises(DataError, match="scale='standard' has no features"):
-        SVC(kernel="precomputed", scale="standard").fit(X @ X.T, SIDES)
+        SVC(kernel=kernel, scale="standard").fit(X @ X.T, SIDES)
+
+
+def test_a_multiple_of_a_table_is_the_table_of_the_multiple():
+    how = {"calibrate": "sigmoid", "random_state": 0, "tol": TOL}
+    table = X @ X.T
+    model = SVC(kernel=2 * Precomputed(), **how).fit(table, SIDES)
+    named = SVC(kernel="precomputed", **how).fit(2 * table, SIDES)
+    np.testing.assert_allclose(scores_of(model, table), scores_of(named, 2 * table), atol=NEAR)
+    np.testing.assert_allclose(
+        model.predict_proba(table), named.predict_proba(2 * table), rtol=1e-4
+    )
 
 
 # ---------------------------------------------------------------------------- scale and columns

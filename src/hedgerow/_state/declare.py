@@ -74,8 +74,8 @@ def stateful(
 
     A fitted model has every attribute declared here that is not optional; of a class of which
     nothing is fitted, none is there. ``n_features_in_`` and ``feature_names_in_`` go without saying.
-    A class with a method ``_state_problem`` is asked, once all rules are met, whether its attributes
-    belong together: it returns None, or what is wrong.
+    A class with a method ``_state_problem`` is asked, once all rules are met and if it is fitted or
+    has nothing to fit, whether its attributes belong together: it returns None, or what is wrong.
     """
 
     def declare(cls: C) -> C:
@@ -139,6 +139,7 @@ def checked_model(model: Any, path: object) -> Any:
     fitted = fitted_of(model)
     if fitted:
         _check_parts(fitted, declared.parts, path)
+    if fitted or declared.parts.keys() == _COLUMNS.keys():
         _check_together(model, path)
     return model
 

@@ -3,7 +3,7 @@
 A name stands for the same size wherever it appears in the declaration of one class: of
 ``coef_=numbers("planes", "features")`` and ``intercept_=numbers("planes")`` the first dimensions
 must agree. The dimension ``one`` has one value. Inside :func:`several` a name that ends in ``[]``
-is one size for each item. What has no dimensions is ruled as a parameter is, by the rules of
+is one size for each item; one that ends in ``+`` is at least 1. What has no dimensions is ruled as a parameter is, by the rules of
 :mod:`hedgerow._parameters`. What no shape tells, such as an index into another array, a class checks
 in its method ``_state_problem``.
 """
@@ -53,6 +53,8 @@ class Sizes:
 
     def agree(self, name: str, found: int) -> bool:
         """Say whether the dimension has this size; the first size it is seen with is its size."""
+        if name.endswith("+") and not found:
+            return False
         return self._known.setdefault(self._full(name), found) == found
 
     def get(self, name: str) -> int | None:
@@ -307,6 +309,12 @@ def _is_text(array: NDArray[Any]) -> bool:
 
 def _said(shape: tuple[str, ...], sizes: Sizes) -> str:
     """Return the dimensions in words: their names, and their sizes where those are known."""
-    known = [(name.removesuffix("[]"), sizes.get(name)) for name in shape]
-    parts = [name if n is None else f"{name}={n}" for name, n in known]
+    parts = [_said_of_one(name, sizes.get(name)) for name in shape]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _said_of_one(name: str, n: int | None) -> str:
+    bare = name.removesuffix("[]").removesuffix("+")
+    if n is not None:
+        return f"{bare}={n}"
+    return f"{bare} (at least 1)" if name.endswith("+") else bare

@@ -10,19 +10,23 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from hedgerow._estimator import Estimator
-from hedgerow._parameters import Rule, check_parameters, one_of, true_or_false
+from hedgerow._parameters import HUGE, Rule, check_parameters, one_of, true_or_false
 from hedgerow._rows import some
 from hedgerow._state import stateful
 from hedgerow._state.rules import flags, numbers, several, texts
 from hedgerow._validation import check_fitted
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
 from hedgerow.auto.matching import match_columns, unused_note
-from hedgerow.errors import ParameterError
+from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["RULES", "TableEncoder"]
 
 _SPARSE_WIDTH = 64
 _SPARSE_SHARE = 0.25
+_TOO_LARGE = (
+    f"values beyond {HUGE:g} overflow when they are squared: scale the column, or drop the row"
+)
+_TOO_FAR = f"on the scale of the training rows it is beyond {HUGE:g}: correct it, or drop the row"
 
 
 RULES: dict[str, Rule] = {"scale": one_of("auto", "standard", "maxabs", None)}
@@ -96,6 +100,7 @@ class TableEncoder(TransformerMixin, Estimator):
         """
         check_parameters(self, RULES)
         columns = as_columns(X)
+        _refuse_huge(columns.numbers, columns, _TOO_LARGE)
         self._remember(columns)
         self.scaling_ = self._choose_scaling(columns)
         self._learn_numbers(columns.numbers)
@@ -119,6 +124,7 @@ class TableEncoder(TransformerMixin, Estimator):
         check_fitted(self)
         columns = self._matched(as_columns(X))
         numbers = self._scaled(columns.numbers)
+        _refuse_huge(numbers, columns, _TOO_FAR)
         rows, places = self._ones(columns)
         n_rows, n_numbers = numbers.shape
         if self.sparse_output_:
@@ -215,11 +221,12 @@ class TableEncoder(TransformerMixin, Estimator):
 
     def _scaled(self, numbers: Any) -> Any:
         """Return the columns of numbers filled and scaled, CSR if they are and may stay so."""
-        if is_sparse(numbers) and self.sparse_output_:
-            data = numbers.data / self.spread_[numbers.indices]
-            return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
-        dense = numbers.toarray() if is_sparse(numbers) else numbers
-        return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
+        with np.errstate(over="ignore"):
+            if is_sparse(numbers) and self.sparse_output_:
+                data = numbers.data / self.spread_[numbers.indices]
+                return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
+            dense = numbers.toarray() if is_sparse(numbers) else numbers
+            return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
 
     def _ones(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return row and place of every 1 in the part of the matrix that is made of text."""
@@ -231,6 +238,16 @@ class TableEncoder(TransformerMixin, Estimator):
             places.append(offset + codes[seen])
             offset += len(known)
         return np.concatenate(rows), np.concatenate(places)
+
+
+def _refuse_huge(numbers: Any, columns: Columns, why: str) -> None:
+    """Refuse numbers beyond what can be computed with, naming the cell of the table."""
+    if not (np.abs(numbers.data if is_sparse(numbers) else numbers) > HUGE).any():
+        return
+    rows, places = (abs(numbers) > HUGE).nonzero()
+    column = columns.label(int(np.flatnonzero(~columns.is_text)[places[0]]))
+    msg = f"X contains {columns.numbers[rows[0], places[0]]} at row {rows[0]}, column {column!r}; {why}"
+    raise DataError(msg)
 
 
 def _summary(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:

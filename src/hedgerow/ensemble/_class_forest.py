@@ -19,7 +19,7 @@ from hedgerow.ensemble._forest_fit import FITTED_RULES, FOREST_RULES
 from hedgerow.ensemble._members import ForestTreeClassifier
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree import DecisionTreeClassifier
-from hedgerow.tree._class_tree import CLASS_RULES, FITTED_CLASS_RULES
+from hedgerow.tree._class_tree import CLASS_RULES, FITTED_CLASS_RULES, has_unknown_class
 from hedgerow.tree._training import ClassTargets, class_targets
 
 __all__ = ["CLASS_FOREST_RULES", "FITTED_CLASS_FOREST_RULES", "ClassForest"]
@@ -164,6 +164,13 @@ class ClassForest(ClassifierMixin, Forest):
     def _known_classes(self) -> tuple[NDArray[Any], ...]:
         check_fitted(self)
         return tuple(self.classes_) if isinstance(self.classes_, list) else (self.classes_,)
+
+    def _state_problem(self) -> str | None:
+        """Say if a leaf speaks for a class that its output does not have."""
+        is_used = self.trees_.is_used
+        if is_used is not None and has_unknown_class(is_used, self._known_classes()):
+            return "a leaf has rows of a class that its output lacks"
+        return super()._state_problem()
 
     def _member_class(self) -> type:
         return ForestTreeClassifier

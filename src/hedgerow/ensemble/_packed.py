@@ -19,6 +19,9 @@ _VALUE = [field.name for field in fields(Tree)].index("value")
 
 Parts: TypeAlias = dict[str, NDArray[Any]]
 
+MOST = 2**31 - 1
+"""Nodes of a tree, and categories of a feature, that the core has numbers for."""
+
 
 def _arrays(value: Any) -> str | None:
     """Allow named arrays; whether they are a forest's is found out when they become one."""
@@ -28,6 +31,17 @@ def _arrays(value: Any) -> str | None:
     answers = [value[name] for name in ("lines", "leaf_weight") if name in value]
     fine = not any(part.dtype.kind == "f" and not np.isfinite(part).all() for part in answers)
     return None if fine else "the arrays of packed trees, whose leaves hold finite numbers"
+
+
+def _refuse_vast_counts(parts: Parts) -> None:
+    """Refuse more nodes of a tree or categories of a feature than the core can count."""
+    counts = {
+        "n_categories": parts["n_categories"],
+        "begins": np.diff(parts["begins"], prepend=0),  # a wrapped difference is negative or vast
+    }
+    for name, found in counts.items():
+        if found.size and not 0 <= found.min() <= found.max() <= MOST:
+            raise ValueError(f"{name} has counts that are not from 0 to {MOST}")
 
 
 @record(parts=_arrays)
@@ -44,12 +58,16 @@ class PackedTrees:
 
     core: ClassVar[_core.ForestTrees]  # of every object its own; no field, as it is not saved
     n_categories: ClassVar[NDArray[np.int64] | None] = None  # known of trees that were loaded
+    is_used: ClassVar[NDArray[np.bool_] | None] = None  # of (1, n_outputs, width); likewise
     parts: Parts
 
     def __init__(self, parts: Parts) -> None:
         try:
+            _refuse_vast_counts(parts)
             vars(self)["core"] = _core.ForestTrees.of_parts(parts)
             vars(self)["n_categories"] = parts["n_categories"]
+            lines = parts["lines"].reshape(-1, self.n_outputs, self.width)
+            vars(self)["is_used"] = lines.any(axis=0, keepdims=True)
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             msg = f"the arrays of packed trees do not belong together ({error}); save the forest again"
             raise ValueError(msg) from error

@@ -27,6 +27,7 @@ from hedgerow.resampling.plan import Counts, make_plan
 from hedgerow.resampling.runs import Run
 from hedgerow.resampling.samples import drawn_rows
 from hedgerow.resampling.statistics import Mean, WeightedStatistic
+from hedgerow.tree._class_tree import has_unknown_class
 
 __all__ = ["Metric", "OutOfBag"]
 
@@ -100,6 +101,8 @@ class OutOfBag:
             return "y is neither the numbers of classes nor finite"
         if n_classes and not np.all((self.y >= 0) & (self.y < n_classes)):
             return "y has a class that is not there"
+        if n_classes and has_unknown_class(self.sums, self.classes):
+            return "its sums have a class that is not there"
         if not np.all((self.n_trees_of_row >= 0) & (self.n_trees_of_row <= self.n_trees)):
             return "a row was left out of more trees than there are"
         if len(self.groups) not in (0, len(self.y)):

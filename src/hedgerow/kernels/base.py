@@ -55,6 +55,11 @@ class Kernel(BaseEstimator, ABC):
         return True
 
     @property
+    def is_precomputed(self) -> bool:
+        """Whether X is a table of kernel values in place of rows."""
+        return False
+
+    @property
     def is_translation_invariant(self) -> bool:
         """Whether k(x + c, z + c) = k(x, z) for every c."""
         return False

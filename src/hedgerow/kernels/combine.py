@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from hedgerow._parameters import real_number
 from hedgerow._state import stateful
+from hedgerow.errors import ParameterError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
 
 __all__ = ["KernelProduct", "KernelSum", "ScaledKernel"]
@@ -38,6 +39,11 @@ class _Pair(Kernel):
     def is_positive_semidefinite(self) -> bool:
         """Whether both are."""
         return self.left.is_positive_semidefinite and self.right.is_positive_semidefinite
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether one is; then both must be."""
+        return any(getattr(each, "is_precomputed", False) for each in (self.left, self.right))
 
     @property
     def is_translation_invariant(self) -> bool:
@@ -72,6 +78,26 @@ class _Pair(Kernel):
         if left is None or right is None:
             return None
         return CoreForm(self._name, parts=(left, right))
+
+    def _check(self) -> None:
+        """Refuse parameters that break their rules, and kernels that cannot both read X."""
+        super()._check()
+        problem = self._state_problem()
+        if problem is not None:
+            msg = (
+                f"{type(self).__name__} has parts that cannot read the same X: {problem}; "
+                "precompute both, or none"
+            )
+            raise ParameterError(msg)
+
+    def _state_problem(self) -> str | None:
+        """Say if one of the kernels takes a table of kernel values and the other one rows."""
+        if self.left.is_precomputed == self.right.is_precomputed:
+            return None
+        table, rows = sorted((self.left, self.right), key=lambda each: not each.is_precomputed)
+        return (
+            f"{type(table).__name__} takes a table of kernel values and {type(rows).__name__} rows"
+        )
 
     def _combined(self, left: Matrix, right: Matrix) -> Matrix:
         """Combine values in the memory of the first."""
@@ -135,6 +161,11 @@ class ScaledKernel(Kernel):
     def is_positive_semidefinite(self) -> bool:
         """Whether the kernel is."""
         return self.kernel.is_positive_semidefinite
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether the kernel is."""
+        return bool(getattr(self.kernel, "is_precomputed", False))
 
     @property
     def is_translation_invariant(self) -> bool:

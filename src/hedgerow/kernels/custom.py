@@ -55,16 +55,15 @@ class Precomputed(Kernel):
     training rows.
     """
 
+    @property
+    def is_precomputed(self) -> bool:
+        """Yes."""
+        return True
+
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the table as float64; with Y its columns must be as many as the rows of Y."""
         table = read_finite(X)
-        n_columns = table.shape[0] if Y is None else _n_rows(Y)
-        if table.shape[1] != n_columns:
-            msg = (
-                f"the precomputed kernel has shape {table.shape}, and for these rows it needs "
-                f"{n_columns} columns; give one for each training row"
-            )
-            raise DataError(msg)
+        _refuse_other_columns(table, table.shape[0] if Y is None else _n_rows(Y))
         return _float64(table)
 
     def diagonal(self, X: Any) -> Vector:
@@ -74,6 +73,7 @@ class Precomputed(Kernel):
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return rows of the table."""
         table, _ = read_rows(X)
+        _refuse_other_columns(table, table.shape[0])
         return _float64(read_finite(table[np.asarray(indices)]))  # the others may be many
 
     def core_form(self) -> CoreForm:
@@ -201,6 +201,16 @@ class RowsKernel(_Given):
     def _rows_of(self, X: Any, indices: Indices) -> Matrix:
         values = self.source.rows(X, indices)
         return _fitting(values, (len(indices), _n_rows(X)), self.source)
+
+
+def _refuse_other_columns(table: Any, n_columns: int) -> None:
+    """Refuse a table that does not have a column for each training row."""
+    if table.shape[1] != n_columns:
+        msg = (
+            f"the precomputed kernel has shape {table.shape}, and for these rows it needs "
+            f"{n_columns} columns; give one for each training row"
+        )
+        raise DataError(msg)
 
 
 def _rows_to_pick(X: Any) -> Any:

@@ -206,7 +206,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
 
     def _refuse_table(self, kernel: Kernel, X: Rows) -> None:
         """Refuse what cannot be done with a table of given values."""
-        if not isinstance(kernel, Precomputed):
+        if not kernel.is_precomputed:
             return
         if X.shape[0] != X.shape[1]:
             msg = (
@@ -215,7 +215,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             )
             raise DataError(msg)
         if self.scale is not None:
-            msg = f"scale={self.scale!r} has no features to work on with kernel='precomputed'; leave it out"
+            msg = f"scale={self.scale!r} has no features to work on with a precomputed kernel; leave it out"
             raise DataError(msg)
 
     def _has_support(self, n_rows: int) -> bool:
@@ -271,7 +271,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             return "take a larger nu or another kernel"
         limits = {"max_iter": "raise max_iter", "time_limit": "raise max_time"}
         advice = [limits[self.status_]] if self.status_ in limits else []
-        if self.scale is None and not isinstance(self.kernel_, Precomputed):
+        if self.scale is None and not self.kernel_.is_precomputed:
             advice.append("scale the features, for example by scale='standard'")
         if hasattr(self, "C"):
             advice.append("lower C")
@@ -318,9 +318,9 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             return f"dual_coef_ and intercept_ are not those of {self._n_planes} planes"
         if len(self.shape_fit_) != 2:
             return "shape_fit_ is not two numbers"
-        is_table = isinstance(self.kernel_, Precomputed)
-        if is_table and self.support_.max(initial=-1) >= self.n_features_in_:
+        if self.kernel_.is_precomputed and self.support_.max(initial=-1) >= self.n_features_in_:
             return f"support_ has a row beyond the {self.n_features_in_} of the kernel matrix"
+        is_table = isinstance(self.kernel_, Precomputed)
         if self.support_vectors_.shape[0] != (0 if is_table else len(self.support_)):
             return f"there are {self.support_vectors_.shape[0]} support_vectors_ of {len(self.support_)}"
         return None
@@ -357,8 +357,8 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
         """Say what input is welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not callable(self.kernel) or isinstance(self.kernel, Kernel)
-        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(
-            self.kernel, Precomputed
+        tags.input_tags.pairwise = self.kernel == "precomputed" or (
+            isinstance(self.kernel, Kernel) and self.kernel.is_precomputed
         )
         return tags
 
@@ -401,7 +401,7 @@ def _is_convex(
 ) -> bool:
     """Say whether a dual value bounds the objective; a table of few values is looked at."""
     of_differences = problem.sees_only_differences
-    if isinstance(kernel, Precomputed) and problem.gram.n_points <= SMALL:
+    if kernel.is_precomputed and problem.gram.n_points <= SMALL:
         everyone = np.arange(problem.gram.n_points, dtype=np.int64)
         values = problem.gram.block(everyone, everyone)
         values = centred(values)[0] if of_differences else values

@@ -18,7 +18,6 @@ from hedgerow.errors import ParameterError, UnavailableError
 from hedgerow.gram import Gram
 from hedgerow.kernel_machines import Ball
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
-from hedgerow.kernels import Precomputed
 from hedgerow.svm._machine import COMMON_RULES, Part
 from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
 from hedgerow.svm.compress import Compressed
@@ -152,9 +151,9 @@ shape_fit_, n_features_in_, feature_names_in_
 
     def _sq_lengths(self, rows: Rows) -> Vector:
         """Return K(x, x) of each row."""
-        if isinstance(self.kernel_, Precomputed):
+        if self.kernel_.is_precomputed:
             msg = (
-                "SVDD needs the kernel of each new row with itself, which kernel='precomputed' does not "
+                "SVDD needs the kernel of each new row with itself, which a precomputed kernel does not "
                 "tell; give the kernel, or take OneClassSVM"
             )
             raise UnavailableError(msg)

@@ -48,9 +48,9 @@ class Intervals:
 
 
 @record(
-    low=numbers("thresholds"),
-    high=numbers("thresholds"),
-    values=numbers("thresholds"),
+    low=numbers("thresholds+"),
+    high=numbers("thresholds+"),
+    values=numbers("thresholds+"),
     lower_is_better=true_or_false,
 )
 @dataclass(frozen=True, eq=False)

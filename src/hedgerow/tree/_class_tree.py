@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,7 @@ from hedgerow.tree._growth import GROWTH_RULES
 from hedgerow.tree._table import look_at
 from hedgerow.tree._training import class_targets
 
-__all__ = ["CLASS_RULES", "FITTED_CLASS_RULES", "ClassTree"]
+__all__ = ["CLASS_RULES", "FITTED_CLASS_RULES", "ClassTree", "has_unknown_class"]
 
 Vector = NDArray[np.float64]
 
@@ -53,6 +53,11 @@ def _classes() -> Shaped:
         return found
 
     return Shaped(expected)
+
+
+def has_unknown_class(values: NDArray[Any], classes: Sequence[NDArray[Any]]) -> bool:
+    """Say whether values, of shape (n, n_outputs, width), are for a class that its output lacks."""
+    return any(values[:, k, len(labels) :].any() for k, labels in enumerate(classes))
 
 
 FITTED_CLASS_RULES: Mapping[str, AttributeRule] = {**FITTED_RULES, "classes_": _classes()}
@@ -162,8 +167,7 @@ class ClassTree(ClassifierMixin, DecisionTree):
 
     def _state_problem(self) -> str | None:
         """Say if a leaf speaks for a class that its output does not have."""
-        shares = self.tree_.value
-        if any(shares[:, k, len(classes) :].any() for k, classes in enumerate(self._classes)):
+        if has_unknown_class(self.tree_.value, self._classes):
             return "a leaf has rows of a class that its output lacks"
         return super()._state_problem()
 

@@ -60,12 +60,12 @@ def _unsigned_words(name: str) -> Shaped:
     impurity=numbers("nodes"),
     n_node_samples=whole_numbers("nodes"),
     weighted_n_node_samples=numbers("nodes", low=0.0),
-    value=numbers("nodes", "outputs", "width"),
+    value=numbers("nodes", "outputs+", "width+"),
     n_candidates=whole_numbers("nodes"),
     category_start=whole_numbers("nodes", low=NO_CHILD),
     category_words=_unsigned_words("words"),
     n_categories=whole_numbers("features"),
-    n_classes=whole_numbers("outputs", low=1),
+    n_classes=whole_numbers("outputs+", low=1),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
@@ -132,7 +132,11 @@ class Tree:
         return f"<Tree of {self.node_count} nodes on {self.n_features} features>"
 
     def _state_problem(self) -> str | None:
-        """Say why questions about categories could not be answered."""
+        """Say why leaves could not answer, or questions about categories not be asked."""
+        if self.n_classes.max() != self.max_n_classes:
+            return (
+                f"value is of {self.max_n_classes} classes, and n_classes of {self.n_classes.max()}"
+            )
         asks = self.category_start != NO_CHILD
         if np.any(asks & (self.children_left == NO_CHILD)):
             return "a leaf asks for a category"
