@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, matthews_corrcoef
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from hedgerow import LinearSVC, TableClassifier
+from hedgerow import LinearSVC, LinearSVR, TableClassifier
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.evaluation import compare, evaluate
 from hedgerow.evaluation.metrics import Answers, joint_metrics
@@ -207,3 +207,15 @@ def test_a_metric_of_two_classes_is_refused_for_three():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match=r"'f1' does not fit .* take another"):
         evaluate(LinearSVC().fit(X, y), X, y, metrics="f1")
+
+
+@pytest.mark.parametrize("wrong", ["a", None, np.nan, np.inf])
+def test_targets_that_no_regressor_could_answer_are_refused_in_one_sentence(wrong):
+    X = np.arange(20.0)[:, None]
+    model = LinearSVR().fit(X, X[:, 0])
+    y = X[:, 0].tolist()
+    y[3] = wrong
+    with pytest.raises(DataError, match="at row 3, where a regressor needs a"):
+        evaluate(model, X, np.array(y, dtype=object))
+    with pytest.raises(DataError, match="at row 3, where a regressor needs a"):
+        compare(model, model, X, np.array(y, dtype=object))

@@ -6,10 +6,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from hedgerow._engine import check_n_threads
 from hedgerow._parameters import check_seed, one_of, whole_number
 from hedgerow._rows import refuse_masked
+from hedgerow._validation import check_targets
 from hedgerow.errors import DataError
 from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
 from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement
@@ -90,7 +92,7 @@ def evaluate(
     >>> round(evaluation["accuracy"].estimate, 2)
     0.96
     """
-    target = _target(y)
+    target = _target(y, model)
     answers = Answers(model, X, len(target))
     scores = joint_metrics(read_metrics(metrics, model), answers, target)
     run = _run(make_plan(len(target), strata, groups), n_resamples, random_state, n_jobs)
@@ -136,7 +138,7 @@ def compare(
     Comparison
         ``comparison["accuracy"].estimate`` is that of the first minus that of the second.
     """
-    target = _target(y)
+    target = _target(y, a, b)
     chosen = read_metrics(metrics, a)
     first, second = (
         joint_metrics(chosen, Answers(model, X, len(target)), target) for model in (a, b)
@@ -154,11 +156,12 @@ def compare(
     return Comparison(tuple(differences), float(confidence_level), len(target), n_resamples)
 
 
-def _target(y: Any) -> NDArray[Any]:
+def _target(y: Any, *models: Any) -> NDArray[Any]:
+    """Return what the models should answer, for regressors finite numbers."""
     refuse_masked(y, "y")
     target = np.asarray(y)
     if target.ndim == 1 and len(target) > 1:
-        return target
+        return check_targets(target, len(target)) if any(map(is_regressor, models)) else target
     msg = f"y has shape {target.shape}; give one target a row, and at least 2 rows"
     raise DataError(msg)
 
