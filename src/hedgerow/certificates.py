@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hedgerow._parameters import any_number, one_of, real_number, short_text
 from hedgerow._state import record
 from hedgerow.crammer_singer import CrammerSingerProblem
-from hedgerow.linear_rounding import can_be_precise, linear_rounding
+from hedgerow.linear_rounding import can_be_precise, linear_rounding, quick_rounding
 from hedgerow.losses import Logistic
 from hedgerow.problems import (
     MEETING,
@@ -246,18 +246,17 @@ def _certify(
     alpha = problem.feasible(solution.alpha)
     v = problem.combine(alpha)
     scores, violation = _scores_and_violation(problem, solution, alpha, v)
+    primal = problem.objective(solution.w, solution.intercept, scores)
+    dual = problem.dual_objective(alpha, v)
+    figures = (primal, dual, violation, criterion, tolerance, solution.status, problem.least_scale)
+    if not problem.is_precise:
+        quick = quick_rounding(problem, solution, scores, alpha, v, objectives=(primal, dual))
+        if quick is not None:
+            certificate = Certificate(*figures, quick.gap, quick.violation)
+            if certificate.is_certified:
+                return certificate
     rounding = linear_rounding(problem, solution, scores, alpha, v)
-    return Certificate(
-        primal=problem.objective(solution.w, solution.intercept, scores),
-        dual=problem.dual_objective(alpha, v),
-        kkt_violation=violation,
-        criterion=criterion,
-        tolerance=tolerance,
-        status=solution.status,
-        least_scale=problem.least_scale,
-        gap_error=rounding.gap,
-        violation_error=rounding.violation,
-    )
+    return Certificate(*figures, rounding.gap, rounding.violation)
 
 
 def _scores_and_violation(

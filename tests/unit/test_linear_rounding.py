@@ -13,7 +13,7 @@ from hedgerow import linear_rounding as rounding_module
 from hedgerow._rows import matrix_of
 from hedgerow.certificates import certify
 from hedgerow.linear._streamed_certificate import StreamedCertificate
-from hedgerow.linear_rounding import linear_rounding
+from hedgerow.linear_rounding import linear_rounding, quick_rounding
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.penalties import L1
 from hedgerow.problems import HardMarginProblem, LinearProblem, Solution, extended
@@ -63,6 +63,17 @@ def test_figures_are_within_their_bounds_of_those_in_extended_precision(
     assert abs(dual - true_dual) <= rounding.dual
     assert smaller.gap <= rounding.gap
     assert rounding.gap <= 1e-6 * abs(primal) * (1.0 + shift) ** 2
+    alpha = problem.feasible(solution.alpha)
+    given = problem.scores(solution.w, solution.intercept), alpha, problem.combine(alpha)
+    quick = quick_rounding(problem, solution, *given, objectives=(primal, dual))
+    if name == "l1":
+        assert quick is None
+        return
+    assert rounding.primal <= 1.01 * quick.primal
+    assert rounding.dual <= 1.01 * quick.dual
+    assert rounding.violation <= 1.01 * quick.violation
+    if scale == 1.0:
+        assert quick.gap <= 1e-6 * abs(primal) * (1.0 + shift) ** 2
 
 
 def test_a_hard_margin_that_rounding_may_have_made_is_no_proof():
