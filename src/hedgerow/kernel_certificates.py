@@ -7,7 +7,7 @@ primal, the dual and the largest violation of the optimality conditions.
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ class Provable(Protocol[P]):
 
     def measurement(self, point: P) -> Measurement:
         """Return the objectives of a point, and how far they may be off."""
+
+    def figures(self, point: P) -> dict[str, Any]:
+        """Return what beside w a model needs, by name."""
 
     def score_unit(self, point: P) -> float:
         """Return what a score of the model is in units of the program's slopes."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.certificates import Certificate, largest_gap
 from hedgerow.errors import NotSeparableError
-from hedgerow.kernel_certificates import certify_kernel, certify_kernel_overlap
+from hedgerow.kernel_certificates import Provable, certify_kernel, certify_kernel_overlap
 from hedgerow.kernel_classes import KernelClasses
 from hedgerow.kernel_machines import Classes, NuClasses
 from hedgerow.kernel_problems import KernelProblem, KernelSolution
@@ -60,14 +61,20 @@ def fit_kernel(
     """
     settings = replace(settings, gap_tol=largest_gap(settings.tol))
     if isinstance(problem, KernelClasses):
-        solution = decompose_classes(problem, settings, start)
-        return solution, certify_kernel(problem, solution, settings.tol)
+        return _certified(problem, decompose_classes(problem, settings, start), settings.tol)
     solution = _solve(problem, settings, start, shared)
-    certificate = certify_kernel(problem, solution, settings.tol, subject=problem.subject)
-    if solution.status != "no_margin":  # the model is to be the one that the certificate is of
-        point = problem.point(solution.beta)
-        solution = replace(solution, beta=point.beta, figures=problem.figures(point))
-    return solution, certificate
+    if solution.status == "no_margin":
+        return solution, certify_kernel(problem, solution, settings.tol, subject=problem.subject)
+    return _certified(problem, solution, settings.tol, problem.subject)
+
+
+def _certified(
+    problem: Provable[Any], solution: KernelSolution, tol: float, subject: str = ""
+) -> tuple[KernelSolution, Certificate]:
+    """Return the certificate of a solution, and the solution as the certificate has it."""
+    certificate = certify_kernel(problem, solution, tol, subject=subject)
+    point = problem.point(solution.beta)
+    return replace(solution, beta=point.beta, figures=problem.figures(point)), certificate
 
 
 def _solve(

@@ -52,6 +52,22 @@ def test_no_certificate_of_random_problems_is_false():
     assert not tally.kinds, "\n".join(lines)
 
 
+@pytest.mark.parametrize(
+    ("seed", "index"),
+    [
+        (
+            100,
+            26473,
+        ),  # the intercepts of all classes were those of coarser scores than the certificate's
+        (12, 2971),  # the rounding of a linear certificate was larger than the objective
+        (12, 6218),
+    ],
+)
+def test_no_certificate_that_was_false_once_is_so_again(seed, index):
+    tally, lines = told(lambda show: search([index], seed=seed, show=show))
+    assert not tally.kinds, "\n".join(lines)
+
+
 @pytest.mark.slow
 def test_no_certificate_of_thousands_of_random_problems_is_false():
     tally, lines = told(lambda show: search(range(3400), seed=2, show=show))
