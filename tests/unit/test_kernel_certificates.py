@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from hedgerow import SVC, OneClassSVM, Precomputed
+from hedgerow import RBF, SVC, OneClassSVM, Precomputed
+from hedgerow.errors import NotCertifiedWarning
 from hedgerow.kernel_certificates import certify_kernel
 from hedgerow.kernel_fit import fit_kernel
 from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
@@ -148,3 +150,20 @@ def test_a_table_that_is_semidefinite_for_sums_of_0_is_enough_for_a_free_interce
     assert SVC(kernel="precomputed").fit(distances, y).certificate_.is_certified
     without = SVC(kernel="precomputed", fit_intercept=False).fit(distances, y)
     assert not without.certificate_.is_certified
+
+
+@pytest.mark.parametrize("dip", [0.0, 1e-3])
+@pytest.mark.parametrize("n", [900, 1400])
+def test_a_table_of_kernel_values_is_certified_only_if_no_eigenvalue_is_negative(n, dip):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 3))
+    y = np.where(rows[:, 0] > 0, 1, -1)
+    table = RBF(gamma=0.5)(rows)
+    down = rng.normal(size=n)
+    down -= np.mean(down)
+    table -= dip * n * np.outer(down, down) / (down @ down)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        model = SVC(kernel="precomputed").fit(table, y)
+    assert model.certificate_.is_certified == (dip == 0.0)
+    assert (model.certificate_.dual == -np.inf) == (dip > 0.0)

@@ -27,8 +27,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
 
 from hedgerow import _core
+from hedgerow.gram import Gram
 from hedgerow.problems import inner
 from hedgerow.solvers.ridge_system import cholesky_factor
 
@@ -36,6 +38,7 @@ __all__ = [
     "IndefiniteError",
     "KernelSystem",
     "centred",
+    "has_negative_direction",
     "is_semidefinite",
     "kernel_system",
     "pivoted_cholesky",
@@ -45,6 +48,8 @@ Vector = NDArray[np.float64]
 
 NOISE = 16.0 * np.finfo(np.float64).eps
 """A kernel value, relative to the largest, that is nothing but rounding."""
+LANCZOS_STEPS = 20
+"""Products with all kernel values that the search for a negative eigenvalue takes."""
 INDEFINITE = 1e-6
 """How far below 0 rounding of the values, perhaps to float32, may bring an eigenvalue, relative to the largest."""
 MOST_COLUMNS = 100
@@ -164,6 +169,35 @@ def is_semidefinite(values: Vector, size: float, n_threads: int) -> bool:
     raised = values.copy()
     np.fill_diagonal(raised, raised.diagonal() + INDEFINITE * size)
     return _core.cholesky(raised, n_threads) < 0
+
+
+def has_negative_direction(gram: Gram, *, of_differences: bool) -> bool:
+    """Say whether a few of Lanczos' steps find a direction in which kernel values are indefinite.
+
+    For tables too large to be factorised. Negative eigenvalues that are small beside the largest may stay
+    unfound. With `of_differences` only directions of sum 0 count.
+    """
+    v = np.random.default_rng(0).standard_normal(gram.n_points)
+    basis: list[Vector] = []
+    steps = min(LANCZOS_STEPS, gram.n_points)
+    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    for k in range(steps):
+        v = v - np.mean(v) if of_differences else v
+        for other in basis:
+            v = v - inner(other, v) * other
+        length = np.sqrt(inner(v, v))
+        if k > 0:
+            beside[k - 1] = length
+        if length <= INDEFINITE * np.max(np.abs(diagonal)):
+            steps = k
+            break
+        basis.append(v / length)
+        v = gram.sums(basis[-1])
+        diagonal[k] = inner(basis[-1], v)
+    if steps == 0:
+        return False
+    found = eigh_tridiagonal(diagonal[:steps], beside[: steps - 1], eigvals_only=True)
+    return bool(found[0] < -INDEFINITE * np.max(np.abs(found)))
 
 
 class LowRankSystem(KernelSystem):

@@ -63,7 +63,7 @@ from hedgerow.problems import worst_status
 from hedgerow.scaling import SCALES, Scaling
 from hedgerow.solvers.decomposition import SharedRows
 from hedgerow.solvers.kernel_run import MEGABYTE, SMALL, KernelSettings
-from hedgerow.solvers.kernel_system import centred, is_semidefinite
+from hedgerow.solvers.kernel_system import centred, has_negative_direction, is_semidefinite
 from hedgerow.svm._coefficients import Coefficients, layout_problem
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
@@ -399,9 +399,11 @@ def _fit_part(
 def _is_convex(
     kernel: Kernel, problem: KernelProblem | KernelClasses, settings: KernelSettings
 ) -> bool:
-    """Say whether a dual value bounds the objective; a table of few values is looked at."""
+    """Say whether a dual value bounds the objective; a table of values is looked at, as far as it is not too large."""
     of_differences = problem.sees_only_differences
-    if kernel.is_precomputed and problem.gram.n_points <= SMALL:
+    if kernel.is_precomputed and problem.gram.n_points > SMALL:
+        return not has_negative_direction(problem.gram, of_differences=of_differences)
+    if kernel.is_precomputed:
         everyone = np.arange(problem.gram.n_points, dtype=np.int64)
         values = problem.gram.block(everyone, everyone)
         values = centred(values)[0] if of_differences else values
