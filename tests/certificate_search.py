@@ -137,10 +137,13 @@ def _judge_proof(made, found, proof):
         own = np.diagonal(K)
         size = max(own + own[0] - 2 * K[0] if has_intercept else own)
         sq_distance = signed @ (K @ signed)
-        if sq_distance < -Decimal("1e-20") * abs(size) or size < 0:
+        noise = Decimal("1e-90") * max(
+            abs(own)
+        )  # of the judge's own 100 digits, where all rows are equal
+        if sq_distance < -Decimal("1e-20") * abs(size) - noise or size < -noise:
             found.faults["indefinite"] = float(-sq_distance)
             return
-        apart = (max(ZERO, sq_distance) / size).sqrt() if size else ZERO
+        apart = (max(ZERO, sq_distance) / size).sqrt() if size > noise else ZERO
     if not proof.is_certified:
         found.faults["proof without certificate"] = float(apart)
     elif apart > Decimal("1.01") * Decimal(proof.meeting):
