@@ -69,6 +69,10 @@ class KernelSpace:
         """The kernel as the core knows it, if it does."""
         return compiled(self.kernel)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what worker processes are sent: all but what belongs to this one."""
+        return {name: part for name, part in vars(self).items() if name != "_compiled"}
+
     def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
         """Return some of the rows, or of a given table their values."""
         if kernel.is_given:
