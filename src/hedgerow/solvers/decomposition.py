@@ -304,12 +304,13 @@ class _Run(KernelRun[KernelPoint]):
         gap = relative_gap(problem.primal(point), problem.dual(point), problem.least_scale)
         if gap <= settings.gap_tol:
             return False
+        has_margin = problem.with_larger_margin(0.0) is not None
         wanted = AIM * settings.gap_tol / gap * point.violation
-        if problem.with_larger_margin(0.0) is not None:
-            self._enlarge_margin(core, scores)
-            wanted = (1.0 - 2.0 * ENLARGED) * settings.tol
+        wanted = (1.0 - 2.0 * ENLARGED) * settings.tol if has_margin else wanted
         if wanted >= self.goal or wanted <= FINE * float(np.max(np.abs(scores))):
             return False
+        if has_margin:
+            self._enlarge_margin(core, scores)
         self.goal = self.tol = wanted
         return True
 
