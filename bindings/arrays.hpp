@@ -73,6 +73,20 @@ inline void require_length(const char* name, std::size_t got, std::int64_t expec
                             .c_str());
 }
 
+/// ValueError unless what was counted up to now leaves room for all that may be counted yet.
+inline void require_count(const char* name, std::int64_t count) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  if (count >= 0 && count <= kMost) return;
+  throw nb::value_error(
+      (std::string(name) + " is " + std::to_string(count) + ", which is no count.").c_str());
+}
+
+/// The same of counts of 32 bits.
+inline void require_counts(const char* name, std::span<const std::int32_t> counts) {
+  for (const std::int32_t count : counts)
+    require_count(name, count > (std::int32_t{1} << 30) ? -1 : count);
+}
+
 /// ValueError unless every row visited exists.
 inline void require_rows(std::span<const std::int64_t> order, std::int64_t n_rows) {
   for (const std::int64_t i : order)

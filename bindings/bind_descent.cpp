@@ -19,6 +19,7 @@ nb::tuple py_averaged_steps(const OwnedMatrix& matrix, Vector<const double> y,
                  "column of the matrix and one more");
   require_length("lagged", lagged.size(), n_cols(matrix.view) + 1,
                  "column of the matrix and one more");
+  require_count("n_before", n_before);
   require_rows(as_span(order), n_rows(matrix.view));
   const std::int64_t n_made = [&] {
     const nb::gil_scoped_release unlocked;

@@ -290,6 +290,7 @@ void restore(OutOfBag& self,
                  "row, output and class");
   require_length("n_trees_of_row", n_trees.size(), n_rows, "row");
   require_length("tree_losses", tree_losses.size(), n_rows, "row");
+  require_counts("n_trees_of_row", as_span(n_trees));
   self.restore({sums.data(), sums.size()}, as_span(n_trees), as_span(tree_losses));
 }
 

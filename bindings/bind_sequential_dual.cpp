@@ -52,6 +52,7 @@ void restore(SequentialDual& self, Vector<const double> alpha, Vector<const doub
   require_length("w", w.size(), self.n_stored_weights(), "weight as it is stored");
   require_length("shift", shift.size(), self.n_classes(), "class");
   require_length("excess", excess.size(), self.n_classes(), "class");
+  require_count("n_swept", n_swept);
   const auto values = [](const auto& array) {
     return std::vector<double>(array.data(), array.data() + array.size());
   };

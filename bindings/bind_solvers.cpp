@@ -62,6 +62,7 @@ void restore(DualCoordinateDescent& self, Vector<const double> alpha, Vector<con
              double shift, double excess, std::int64_t n_swept, bool multiplier_due) {
   require_length("alpha", alpha.size(), self.n_points(), kRow);
   require_length("w", w.size(), static_cast<std::int64_t>(self.w().size()), "column of the matrix");
+  require_count("n_swept", n_swept);
   const auto values = [](const auto& array) {
     return std::vector<double>(array.data(), array.data() + array.size());
   };
