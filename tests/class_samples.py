@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.kernel_classes import KernelClasses
+from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
 from tests.kernel_samples import gram_of
 
 
@@ -24,4 +24,6 @@ def problem_of(X, y, c, kernel="rbf", *, has_intercept=True, n_classes=None, n_t
     """The machine of Crammer and Singer on some rows."""
     n_classes = int(y.max()) + 1 if n_classes is None else n_classes
     gram = gram_of(X, kernel, n_threads)
-    return KernelClasses(gram, y.astype(np.int64), c, n_classes, has_intercept=has_intercept)
+    return KernelCrammerSingerProblem(
+        gram, y.astype(np.int64), c, n_classes, has_intercept=has_intercept
+    )

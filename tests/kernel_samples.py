@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow import _core
-from hedgerow._rows import matrix_of
-from hedgerow.gram import MatrixGram
+from hedgerow.data.rows import matrix_of
+from hedgerow.kernels.gram import MatrixGram
 
 KERNELS = {
     "linear": _core.Kernel.linear(),

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 
 from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import LOSSES, REGRESSION_LOSSES, loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS
 
 INTERCEPTS = ("free", "penalized", "none")

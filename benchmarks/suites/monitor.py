@@ -67,8 +67,8 @@ _NOBODY = _Nobody()
 _USERS = {
     "hedgerow._engine.Monitor": _Nobody,
     "hedgerow._engine.current": lambda: _NOBODY,
-    "hedgerow.linear._perceptron_base.current": lambda: _NOBODY,
-    "hedgerow.linear._rosenblatt.current": lambda: _NOBODY,
+    "hedgerow.perceptron._base.current": lambda: _NOBODY,
+    "hedgerow.perceptron._rosenblatt.current": lambda: _NOBODY,
     "hedgerow.linear._machine.current": lambda: _NOBODY,
     "hedgerow.solvers.choose.current": lambda: _NOBODY,
     "hedgerow.solvers.settings.current": lambda: _NOBODY,

@@ -19,14 +19,10 @@ if TYPE_CHECKING:
     from hedgerow import kernels, testing, theory, tree
     from hedgerow._engine import engine
     from hedgerow.auto import AutoInterrupt, AutoResult, TableClassifier, TableEncoder, auto_fit
-    from hedgerow.calibration import CalibratedModel, calibrate
-    from hedgerow.calibrators import ScoreCalibrator
-    from hedgerow.certificates import (
-        Certificate,
-        OverlapCertificate,
-        certify,
-        certify_overlap,
-    )
+    from hedgerow.calibration.model import CalibratedModel, calibrate
+    from hedgerow.calibration.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
+    from hedgerow.calibrators.maps import ScoreCalibrator
+    from hedgerow.data.io import Table, read_table
     from hedgerow.ensemble import (
         BalancedRandomForestClassifier,
         ExtraTreesClassifier,
@@ -65,7 +61,6 @@ if TYPE_CHECKING:
         compare,
         evaluate,
     )
-    from hedgerow.io import Table, read_table
     from hedgerow.kernels import (
         RBF,
         AdditiveChiSquared,
@@ -103,7 +98,14 @@ if TYPE_CHECKING:
     from hedgerow.monitor import Event, watch
     from hedgerow.persist import checkpoint, load, save
     from hedgerow.persist.libsvm_model import read_libsvm_model, write_libsvm_model
-    from hedgerow.problems import HardMarginProblem, LinearProblem, Overlap
+    from hedgerow.problems.certificates import (
+        Certificate,
+        OverlapCertificate,
+        certify,
+        certify_overlap,
+    )
+    from hedgerow.problems.hard_margin import HardMarginProblem, Overlap
+    from hedgerow.problems.linear import LinearProblem
     from hedgerow.resampling import (
         BootstrapResult,
         ConfidenceInterval,
@@ -113,7 +115,6 @@ if TYPE_CHECKING:
     )
     from hedgerow.solvers import Settings, Solution, solve
     from hedgerow.svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
-    from hedgerow.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
     from hedgerow.tree import DecisionStump, DecisionTreeClassifier, DecisionTreeRegressor, Tree
 
 _HOMES = {
@@ -121,7 +122,7 @@ _HOMES = {
     "auto": ["AutoInterrupt", "AutoResult", "TableClassifier", "TableEncoder", "auto_fit"],
     "calibration": ["CalibratedModel", "calibrate"],
     "calibrators": ["ScoreCalibrator"],
-    "certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
+    "problems.certificates": ["Certificate", "OverlapCertificate", "certify", "certify_overlap"],
     "ensemble": [
         "BalancedRandomForestClassifier",
         "ExtraTreesClassifier",
@@ -160,7 +161,7 @@ _HOMES = {
         "compare",
         "evaluate",
     ],
-    "io": ["Table", "read_table"],
+    "data.io": ["Table", "read_table"],
     "kernels": [
         "RBF",
         "AdditiveChiSquared",
@@ -208,7 +209,7 @@ _HOMES = {
     ],
     "solvers": ["Settings", "Solution", "solve"],
     "svm": ["SVC", "SVDD", "SVR", "NuSVC", "NuSVR", "OneClassSVM"],
-    "thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
+    "calibration.thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
     "tree": ["DecisionStump", "DecisionTreeClassifier", "DecisionTreeRegressor", "Tree"],
 }
 _MODULES = ("kernels", "testing", "theory", "tree")

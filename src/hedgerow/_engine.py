@@ -22,7 +22,7 @@ import joblib
 from joblib.parallel import BACKENDS, ParallelBackendBase, get_active_backend
 
 from hedgerow import _core
-from hedgerow._parameters import shown, thread_count
+from hedgerow._base.parameters import shown, thread_count
 from hedgerow.errors import Line, ParameterError, line_of_user, warning_at
 from hedgerow.monitor import Monitor, current, raising_at_once
 

@@ -17,8 +17,8 @@ from hedgerow import (
     LinearSVC,
     RandomForestClassifier,
 )
+from hedgerow.data.io import read_table
 from hedgerow.evaluation import compare, evaluate
-from hedgerow.io import read_table
 from hedgerow.persist import load, save
 from tests.cli.conftest import table_text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.auto import TableClassifier
-from hedgerow.io import read_table
+from hedgerow.data.io import read_table
 from hedgerow.linear import LinearSVC
 from hedgerow.persist import load
 

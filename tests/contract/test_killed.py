@@ -13,7 +13,7 @@ WORK = """
 import sys, time, warnings
 import numpy as np
 import hedgerow
-from hedgerow._fingerprint import fingerprint
+from hedgerow._base.fingerprint import fingerprint
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)

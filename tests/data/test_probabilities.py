@@ -8,7 +8,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import f1_score, log_loss
 
 from hedgerow import LinearSVC, tune_threshold
-from hedgerow.calibrators import METHODS
+from hedgerow.calibrators.maps import METHODS
 
 pytestmark = pytest.mark.data
 

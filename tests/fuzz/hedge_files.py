@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import hedgerow
-from hedgerow._state import dump_state
+from hedgerow._base.state import dump_state
 from hedgerow.errors import FileAccessError, ModelFormatError
 from tests import model_zoo
 from tests.fuzz.array_edits import edited_array

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.class_samples import clouds, problem_of
 from tests.reference import crammer_singer as judge
 from tests.reference import kernels

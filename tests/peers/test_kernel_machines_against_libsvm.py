@@ -10,10 +10,13 @@ import pytest
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from hedgerow import _core
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Classes, NuClasses, OneClass
-from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 
 TOL = 1e-6
@@ -34,7 +37,7 @@ def test_two_classes_with_weights():
     X, y = blobs(700, seed=1)
     weight = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
     peer = SVC(C=3.0, **KERNEL).fit(X, y, weight)
-    problem = Classes(gram_of(X), y, 3.0 * weight)
+    problem = CSvcProblem(gram_of(X), y, 3.0 * weight)
     solution, scores = fitted(problem)
     np.testing.assert_allclose(scores, peer.decision_function(X), atol=NEAR)
     theirs = np.zeros(len(y))
@@ -53,14 +56,14 @@ def test_two_classes_with_weights():
 def test_other_kernels(core, peer):
     X, y = blobs(300, seed=2)
     model = SVC(C=1.0, tol=TOL, **peer).fit(X, y)
-    _, scores = fitted(Classes(gram_of(X, core), y, np.ones(len(y))))
+    _, scores = fitted(CSvcProblem(gram_of(X, core), y, np.ones(len(y))))
     np.testing.assert_allclose(scores, model.decision_function(X), atol=NEAR)
 
 
 def test_two_classes_by_nu_after_division_by_rho():
     X, y = blobs(500, seed=3)
     peer = NuSVC(nu=0.7, **KERNEL).fit(X, y)
-    solution, scores = fitted(NuClasses(gram_of(X), y, np.ones(len(y)), 0.7))
+    solution, scores = fitted(NuSvcProblem(gram_of(X), y, np.ones(len(y)), 0.7))
     rho = solution.figures["rho"]
     np.testing.assert_allclose(scores / rho, peer.decision_function(X), atol=NEAR / rho)
 
@@ -68,19 +71,19 @@ def test_two_classes_by_nu_after_division_by_rho():
 def test_a_tube():
     X, z = waves(600)
     peer = SVR(C=2.0, epsilon=0.1, **KERNEL).fit(X, z)
-    _, scores = fitted(Tube(gram_of(X), z, np.full(len(z), 2.0), 0.1))
+    _, scores = fitted(SvrProblem(gram_of(X), z, np.full(len(z), 2.0), 0.1))
     np.testing.assert_allclose(scores, peer.predict(X), atol=NEAR)
 
 
 def test_a_tube_by_nu():
     X, z = waves(400, seed=1)
     peer = NuSVR(C=2.0, nu=0.4, **KERNEL).fit(X, z)
-    _, scores = fitted(NuTube(gram_of(X), z, np.full(len(z), 2.0), 0.4))
+    _, scores = fitted(NuSvrProblem(gram_of(X), z, np.full(len(z), 2.0), 0.4))
     np.testing.assert_allclose(scores, peer.predict(X), atol=NEAR)
 
 
 def test_one_class():
     X, _ = blobs(500, seed=4)
     peer = OneClassSVM(nu=0.2, **KERNEL).fit(X)
-    _, scores = fitted(OneClass(gram_of(X), np.ones(len(X)), 0.2))
+    _, scores = fitted(OneClassProblem(gram_of(X), np.ones(len(X)), 0.2))
     np.testing.assert_allclose(scores, peer.decision_function(X), atol=NEAR)

@@ -8,10 +8,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
-from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svdd import SvddProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernel_machines as judge
 from tests.reference import kernels
@@ -45,7 +49,7 @@ def test_two_classes(kernel, loss, intercept, weights):
     X, y = blobs(50)
     c = 2.0 * WEIGHTS[weights](len(y))
     K = kernels.gram(kernel, X)
-    problem = Classes(gram_of(X, kernel), y, c, loss=loss, has_intercept=intercept)
+    problem = CSvcProblem(gram_of(X, kernel), y, c, loss=loss, has_intercept=intercept)
     agrees(problem, judge.classes(K, y, c, squared=loss == "squared_hinge", intercept=intercept))
 
 
@@ -53,14 +57,14 @@ def test_two_classes(kernel, loss, intercept, weights):
 def test_two_classes_from_small_C_to_large(C):
     X, y = blobs(60, seed=2)
     c = np.full(len(y), C)
-    agrees(Classes(gram_of(X), y, c), judge.classes(kernels.gram("rbf", X), y, c))
+    agrees(CSvcProblem(gram_of(X), y, c), judge.classes(kernels.gram("rbf", X), y, c))
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_a_hard_margin(intercept):
     X, y = blobs(30, seed=1)
     hard = np.full(len(y), np.inf)
-    problem = Classes(gram_of(X), y, hard, has_intercept=intercept)
+    problem = CSvcProblem(gram_of(X), y, hard, has_intercept=intercept)
     optimum = judge.classes(kernels.gram("rbf", X), y, hard, intercept=intercept)
     agrees(problem, optimum)
 
@@ -71,7 +75,7 @@ def test_two_classes_by_nu(nu, weights):
     X, y = blobs(50, seed=3)
     c = WEIGHTS[weights](len(y))
     heaviest = 2.0 * min(c[y > 0].sum(), c[y < 0].sum()) / c.sum()
-    problem = NuClasses(gram_of(X), y, c, nu * heaviest)
+    problem = NuSvcProblem(gram_of(X), y, c, nu * heaviest)
     agrees(problem, judge.nu_classes(kernels.gram("rbf", X), y, c, nu * heaviest), FINER)
 
 
@@ -81,7 +85,7 @@ def test_two_classes_by_nu(nu, weights):
 def test_a_tube(epsilon, intercept, weights):
     X, z = waves(50)
     c = 3.0 * WEIGHTS[weights](len(z))
-    problem = Tube(gram_of(X), z, c, epsilon, has_intercept=intercept)
+    problem = SvrProblem(gram_of(X), z, c, epsilon, has_intercept=intercept)
     agrees(problem, judge.tube(kernels.gram("rbf", X), z, c, epsilon, intercept=intercept))
 
 
@@ -90,7 +94,9 @@ def test_a_tube(epsilon, intercept, weights):
 def test_a_tube_by_nu(nu, weights):
     X, z = waves(50, seed=4)
     c = 3.0 * WEIGHTS[weights](len(z))
-    solution = agrees(NuTube(gram_of(X), z, c, nu), judge.nu_tube(kernels.gram("rbf", X), z, c, nu))
+    solution = agrees(
+        NuSvrProblem(gram_of(X), z, c, nu), judge.nu_tube(kernels.gram("rbf", X), z, c, nu)
+    )
     assert solution.figures["epsilon"] >= 0.0
 
 
@@ -99,7 +105,9 @@ def test_a_tube_by_nu(nu, weights):
 def test_one_class(nu, weights):
     X, _ = blobs(50, seed=6)
     c = WEIGHTS[weights](len(X))
-    agrees(OneClass(gram_of(X), c, nu), judge.one_class(kernels.gram("rbf", X), c, nu), FINER)
+    agrees(
+        OneClassProblem(gram_of(X), c, nu), judge.one_class(kernels.gram("rbf", X), c, nu), FINER
+    )
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -108,5 +116,5 @@ def test_a_ball(C, kernel):
     X, _ = blobs(50, seed=7)
     c = np.full(len(X), C)
     optimum = judge.ball(kernels.gram(kernel, X), c)
-    solution = agrees(Ball(gram_of(X, kernel), c), optimum)
+    solution = agrees(SvddProblem(gram_of(X, kernel), c), optimum)
     assert solution.figures["sq_radius"] > 0.0

@@ -24,9 +24,9 @@ from hedgerow import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._class_forest import ClassForest
-from hedgerow.ensemble._forest import Forest
-from hedgerow.ensemble._packed import PackedTrees
+from hedgerow.ensemble.forest.base import Forest
+from hedgerow.ensemble.forest.classification import ForestClassifierBase
+from hedgerow.ensemble.packed_trees import PackedTrees
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.tree.tree import NO_CHILD, Tree
 from tests.peers.borrowed import Difference, borrow, path_of, with_differences
@@ -158,7 +158,12 @@ def with_rows_counted(forest: Forest, number: int, tree: Any) -> Any:
 @pytest.fixture(autouse=True)
 def _lent(monkeypatch, request):
     """Lend our classes what scikit-learn's tests look at, each where no other test needs it as it is."""
-    unpack, read, fit, member = PackedTrees.tree, ClassForest._targets, Forest._fit, Forest._member
+    unpack, read, fit, member = (
+        PackedTrees.tree,
+        ForestClassifierBase._targets,
+        Forest._fit,
+        Forest._member,
+    )
 
     def noting_weights(self, y, sample_weight, n_rows):
         targets = read(self, y, sample_weight, n_rows)
@@ -172,7 +177,7 @@ def _lent(monkeypatch, request):
     n_drawn = property(lambda self: self.sampler_.n_draws.sum())
     monkeypatch.setattr(Forest, "estimator", property(lambda self: self), raising=False)
     monkeypatch.setattr(Forest, "_n_samples_bootstrap", n_drawn, raising=False)
-    monkeypatch.setattr(ClassForest, "_targets", noting_weights)
+    monkeypatch.setattr(ForestClassifierBase, "_targets", noting_weights)
     name = request.node.name
     if "test_distribution" in name or "test_estimators_samples" in name:
         monkeypatch.setattr(

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hedgerow.certificates import certify
+from hedgerow.problems.certificates import certify
 from hedgerow.solvers import SOLVERS, Settings, solve
 from tests.machines import INTERCEPTS, PAIRS, problem_of
 from tests.reference import conic, linear_svm

@@ -15,7 +15,7 @@ from hedgerow.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._sampling import bootstrap_of
+from hedgerow.ensemble.sampling import bootstrap_sampler
 
 pytestmark = pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 
@@ -133,7 +133,7 @@ def test_importances_sum_to_1_where_anything_was_split(cls, table, parameters):
 def test_groups_are_drawn_whole_and_as_often_as_asked_for(seed, labels, max_samples):
     groups = np.unique(labels, return_inverse=True)[1].reshape(-1)
     n_groups = int(groups.max()) + 1
-    sampler = bootstrap_of(seed, np.ones(len(labels)), groups, max_samples)
+    sampler = bootstrap_sampler(seed, np.ones(len(labels)), groups, max_samples)
     counts = sampler.counts(5)
     per_group = np.array([counts[groups == group][0] for group in range(n_groups)])
     assert np.array_equal(counts, per_group[groups])

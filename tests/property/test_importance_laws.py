@@ -13,10 +13,10 @@ from hedgerow.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._correlation import correlated_features
-from hedgerow.ensemble._debiased import decreases
-from hedgerow.ensemble._passage import Passage
-from hedgerow.ensemble._seen_rows import SeenRows
+from hedgerow.ensemble.importance.correlation import correlated_features
+from hedgerow.ensemble.importance.debiased_impurity import decreases
+from hedgerow.ensemble.importance.node_rows import NodeRows
+from hedgerow.ensemble.importance.training_rows import TrainingRows
 from hedgerow.errors import DataError
 from tests.reference.forest_importances import permutation_by_tree
 
@@ -63,7 +63,7 @@ def test_told_by_the_rows_of_the_sample_the_debiased_decrease_is_that_of_impurit
 ):
     X, y, weights = table
     forest = cls(**parameters).fit(X, y, sample_weight=weights)
-    seen = SeenRows.of(forest, "impurity_debiased", X, y, weights)
+    seen = TrainingRows.of(forest, "impurity_debiased", X, y, weights)
     for number in range(len(forest)):
         tree, inside = seen.tree(number), seen.weights * seen.counts(number)
         found = decreases(tree, seen.leaves(tree), seen.targets, inside, inside)
@@ -134,7 +134,7 @@ def test_the_rows_through_some_nodes_are_those_whose_paths_hold_one(table, param
     member = RandomForestClassifier(**parameters).fit(X, y).estimators_[0]
     n_nodes = member.tree_.node_count
     nodes = data.draw(st.lists(st.integers(0, n_nodes - 1), min_size=1, unique=True))
-    passage = Passage(member.tree_, member.apply(X).astype(np.int32))
+    passage = NodeRows(member.tree_, member.apply(X).astype(np.int32))
     found = passage.through(np.array(nodes))
     passes = member.decision_path(X)[:, nodes].toarray().any(axis=1)
     assert np.array_equal(np.sort(found), np.flatnonzero(passes))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.kernels import (
     RBF,
     ChiSquared,

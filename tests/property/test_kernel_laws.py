@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import _core
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
-from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svdd import SvddProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 
 TIGHT = KernelSettings(tol=1e-8)
@@ -31,8 +35,8 @@ def test_weights_equal_repeated_rows(seed, C):
     X, y = blobs(24, seed)
     times = np.random.default_rng(seed).integers(0, 4, len(y))
     times[:2] = 1
-    once = Classes(gram_of(X), y, C * times.astype(float))
-    repeated = Classes(
+    once = CSvcProblem(gram_of(X), y, C * times.astype(float))
+    repeated = CSvcProblem(
         gram_of(np.repeat(X, times, axis=0)), np.repeat(y, times), np.full(times.sum(), C)
     )
     assert objective(once) == pytest.approx(objective(repeated), rel=CLOSE)
@@ -44,8 +48,10 @@ def test_the_order_of_rows_does_not_matter(seed):
     X, y = blobs(40, seed)
     order = np.random.default_rng(seed).permutation(len(y))
     c = np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
-    a = objective(Classes(gram_of(X), y, c))
-    assert objective(Classes(gram_of(X[order]), y[order], c[order])) == pytest.approx(a, rel=CLOSE)
+    a = objective(CSvcProblem(gram_of(X), y, c))
+    assert objective(CSvcProblem(gram_of(X[order]), y[order], c[order])) == pytest.approx(
+        a, rel=CLOSE
+    )
 
 
 @given(seed=st.integers(0, 10_000), factor=st.sampled_from([0.25, 4.0]))
@@ -53,8 +59,8 @@ def test_the_order_of_rows_does_not_matter(seed):
 def test_a_kernel_times_a_number_is_C_divided_by_it(seed, factor):
     X, y = blobs(40, seed)
     scaled = gram_of(X, _core.Kernel.rbf(0.7).scaled(factor))
-    a = objective(Classes(gram_of(X), y, np.full(len(y), 2.0)))
-    b = objective(Classes(scaled, y, np.full(len(y), 2.0 / factor)))
+    a = objective(CSvcProblem(gram_of(X), y, np.full(len(y), 2.0)))
+    b = objective(CSvcProblem(scaled, y, np.full(len(y), 2.0 / factor)))
     assert factor * b == pytest.approx(a, rel=CLOSE)
 
 
@@ -63,17 +69,17 @@ def test_adding_a_number_to_the_kernel_changes_nothing_where_the_sum_is_kept():
     c = np.ones(len(y))
     one = _core.Kernel.polynomial(0.0, 1.0, 1)
     raised = gram_of(X, _core.Kernel.rbf(0.7) + one)
-    assert objective(Classes(raised, y, c)) == pytest.approx(
-        objective(Classes(gram_of(X), y, c)), rel=CLOSE
+    assert objective(CSvcProblem(raised, y, c)) == pytest.approx(
+        objective(CSvcProblem(gram_of(X), y, c)), rel=CLOSE
     )
-    without = [Classes(g, y, c, has_intercept=False) for g in (raised, gram_of(X))]
+    without = [CSvcProblem(g, y, c, has_intercept=False) for g in (raised, gram_of(X))]
     assert abs(objective(without[0]) - objective(without[1])) > 1e-3
 
 
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.6])
 def test_nu_is_between_the_shares_of_margin_errors_and_of_support_vectors(nu):
     X, y = blobs(200, seed=5)
-    problem = NuClasses(gram_of(X), y, np.ones(len(y)), nu)
+    problem = NuSvcProblem(gram_of(X), y, np.ones(len(y)), nu)
     solution, _ = fit_kernel(problem, TIGHT)
     point, found = problem.point(solution.beta), solution.figures
     margins = y * (point.products + found["intercept"])
@@ -83,7 +89,7 @@ def test_nu_is_between_the_shares_of_margin_errors_and_of_support_vectors(nu):
 @pytest.mark.parametrize("nu", [0.1, 0.5])
 def test_nu_is_between_the_shares_outside_the_tube_and_of_support_vectors(nu):
     X, z = waves(150, seed=5)
-    problem = NuTube(gram_of(X), z, np.ones(len(z)), nu)
+    problem = NuSvrProblem(gram_of(X), z, np.ones(len(z)), nu)
     solution, _ = fit_kernel(problem, TIGHT)
     point, found = problem.point(solution.beta), solution.figures
     off = np.abs(z - point.products - found["intercept"])
@@ -94,11 +100,11 @@ def test_nu_is_between_the_shares_outside_the_tube_and_of_support_vectors(nu):
 def test_the_tube_that_nu_finds_is_the_tube_of_its_epsilon():
     X, z = waves(100, seed=6)
     c = np.full(len(z), 2.0)
-    by_nu = NuTube(gram_of(X), z, c, 0.3)
+    by_nu = NuSvrProblem(gram_of(X), z, c, 0.3)
     found, certificate = fit_kernel(by_nu, TIGHT)
     epsilon = found.figures["epsilon"]
     price = 0.3 * c.sum() * epsilon
-    assert objective(Tube(gram_of(X), z, c, epsilon)) == pytest.approx(
+    assert objective(SvrProblem(gram_of(X), z, c, epsilon)) == pytest.approx(
         certificate.dual - price, rel=CLOSE
     )
 
@@ -107,14 +113,16 @@ def test_the_tube_that_nu_finds_is_the_tube_of_its_epsilon():
 def test_the_ball_is_the_one_class_machine_where_all_points_are_as_long(nu):
     X, _ = blobs(80, seed=8)
     n = len(X)
-    plane, _ = fit_kernel(OneClass(gram_of(X), np.ones(n), nu), KernelSettings(tol=1e-9))
-    ball, _ = fit_kernel(Ball(gram_of(X), np.full(n, 1.0 / (nu * n))), KernelSettings(tol=1e-10))
+    plane, _ = fit_kernel(OneClassProblem(gram_of(X), np.ones(n), nu), KernelSettings(tol=1e-9))
+    ball, _ = fit_kernel(
+        SvddProblem(gram_of(X), np.full(n, 1.0 / (nu * n))), KernelSettings(tol=1e-10)
+    )
     np.testing.assert_allclose(ball.beta * nu * n, plane.beta, atol=1e-5)
 
 
 def test_a_ball_that_leaves_nothing_out_touches_its_farthest_points():
     X, _ = blobs(60, seed=9)
-    problem = Ball(gram_of(X, "linear"), np.full(len(X), np.inf))
+    problem = SvddProblem(gram_of(X, "linear"), np.full(len(X), np.inf))
     solution, certificate = fit_kernel(problem, TIGHT)
     centre = solution.beta @ X
     farthest = np.linalg.norm(X - centre, axis=1).max()

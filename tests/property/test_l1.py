@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import certify
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.certificates import certify
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import Settings, solve
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 import hedgerow
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import ModelFormatError
 from hedgerow.persist import read_state, write_state
 from tests.models.write import HERE, METHODS

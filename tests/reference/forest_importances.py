@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.ensemble._permutation import shuffled
+from hedgerow.ensemble.importance.permutation import shuffled
 
 
 def rows_out(forest, number, n_rows):

@@ -13,7 +13,7 @@ from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport, Recall
 from hedgerow.auto.profile import Profile, profile_of
 from hedgerow.auto.rivals import Rival, Rivals
-from hedgerow.certificates import Certificate
+from hedgerow.problems.certificates import Certificate
 from hedgerow.resampling import Interval
 
 

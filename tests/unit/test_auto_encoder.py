@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow.auto import TableClassifier, TableEncoder
 from hedgerow.auto.columns import as_columns
+from hedgerow.data.io import Table
 from hedgerow.errors import DataError, DataTypeError, ParameterError
-from hedgerow.io import Table
 
 TABLE = {
     "size": np.array([1.0, np.nan, 3.0, 8.0]),

@@ -16,8 +16,8 @@ from hedgerow.auto import TableClassifier, TableEncoder, auto_fit
 from hedgerow.auto.choose import CandidateScore, best_candidate, cross_validate
 from hedgerow.auto.columns import as_columns
 from hedgerow.auto.split import fold_numbers, held_out_mask
+from hedgerow.data.io import Table
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
-from hedgerow.io import Table
 from hedgerow.linear import LinearSVC
 from hedgerow.resampling import accuracy_interval
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hedgerow import _core
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import ParameterError
 from hedgerow.linear import AveragedPerceptron, Perceptron
 from tests.reference import perceptron as reference

@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 
 from hedgerow import ScoreCalibrator, load, save
-from hedgerow.calibrators import METHODS, fit_maps
+from hedgerow.calibrators.maps import METHODS, fit_maps
 from hedgerow.errors import DataError, ParameterError
 
 BOTH = pytest.mark.parametrize("method", METHODS)

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hedgerow import Certificate, LinearProblem, Settings, certify, solve
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import worst
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import LOSSES
+from hedgerow.problems.certificates import worst
 from tests.reference import linear_svm
 
 CASES = [

@@ -21,7 +21,7 @@ from hedgerow import (
     Perceptron,
     VotedPerceptron,
 )
-from hedgerow._fingerprint import fingerprint
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
 from hedgerow.persist import read_state, write_state
@@ -345,6 +345,51 @@ def test_a_state_that_no_fit_can_go_on_from_is_refused_in_one_sentence(tmp_path,
     assert "\n" not in str(caught.value)
     assert "remove the file to begin anew" in str(caught.value)
     assert path.exists()
+
+
+def with_largest_counts(state):
+    """Return the state of a loop with every whole number in it, and in its arrays, as large as can be."""
+    if isinstance(state, dict):
+        return {name: with_largest_counts(part) for name, part in state.items()}
+    if isinstance(state, list | tuple):
+        return tuple(with_largest_counts(part) for part in state)
+    if isinstance(state, np.ndarray) and state.dtype.kind == "i":
+        return np.full_like(state, np.iinfo(state.dtype).max)
+    is_count = isinstance(state, int) and not isinstance(state, bool)
+    return np.iinfo(np.int64).max if is_count else state
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (machine("hinge", "sgd"), SIGNS),
+        (machine("hinge", "pegasos", intercept="penalized"), SIGNS),
+        (machine("hinge", "dual_coordinate_descent", tol=1e-9), SIGNS),
+        (machine("hinge", "sequential_dual", multi_class="crammer_singer", tol=1e-9), CLASSES),
+    ],
+    ids=lambda given: getattr(given, "solver", ""),
+)
+def test_counts_that_would_overflow_are_refused(tmp_path, model, y):
+    path = tmp_path / "fit.checkpoint"
+
+    def crash(event):
+        if event.done >= 3:
+            raise CrashError
+
+    with (
+        pytest.raises(CrashError),
+        hedgerow.checkpoint(path, every=0),
+        hedgerow.watch(crash),
+    ):
+        model.fit(X, y)
+    contents = read_state(path, "checkpoint")
+    entries = {
+        key: {**left, "state": with_largest_counts(left["state"])} if "state" in left else left
+        for key, left in contents["entries"].items()
+    }
+    write_state(path, "checkpoint", {**contents, "entries": entries})
+    with pytest.raises(ModelFormatError, match="cannot go on from"), hedgerow.checkpoint(path):
+        model.fit(X, y)
 
 
 def test_a_model_from_a_checkpoint_keeps_the_rules_of_its_class(tmp_path):

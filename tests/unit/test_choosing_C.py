@@ -24,8 +24,8 @@ from hedgerow import (
     regularization_path,
     save,
 )
+from hedgerow.data.scaling import Scaling
 from hedgerow.linear._c_path import chosen
-from hedgerow.scaling import Scaling
 
 CANCER = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(CANCER[0]), CANCER[1]

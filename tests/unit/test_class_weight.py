@@ -24,7 +24,7 @@ from hedgerow import (
     ThresholdModel,
     VotedPerceptron,
 )
-from hedgerow._validation import class_factors
+from hedgerow.data.training_data import class_factors
 
 RNG = np.random.RandomState(0)
 X = RNG.randn(60, 3)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
-from hedgerow._rows import MOST_FILLED, array_of, compact, matrix_of
+from hedgerow.data.rows import MOST_FILLED, array_of, compact, matrix_of
 
 VALUES = st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -0.0, 1.5, -2.0, 1e-310])
 

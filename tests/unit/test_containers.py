@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hedgerow import DataError, LinearSVC
-from hedgerow._validation import check_classification_data
+from hedgerow.data.training_data import check_classification_data
 
 rng = np.random.default_rng(0)
 X = np.round(rng.normal(size=(50, 6)), 2) * (rng.random((50, 6)) < 0.5)

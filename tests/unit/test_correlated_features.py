@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 
 from hedgerow.ensemble import RandomForestClassifier
-from hedgerow.ensemble._correlation import correlated_features
+from hedgerow.ensemble.importance.correlation import correlated_features
 
 
 def small(cls, **parameters):

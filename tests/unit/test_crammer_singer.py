@@ -15,12 +15,12 @@ from sklearn.preprocessing import scale
 
 import hedgerow
 from hedgerow import LinearSVC, NotCertifiedWarning, ParameterError, load, save
-from hedgerow._rows import matrix_of
-from hedgerow.all_classes import circulation
-from hedgerow.certificates import certify
-from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import Hinge
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.all_classes import circulation
+from hedgerow.problems.certificates import certify
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import Settings, Solution, solve
 from tests.reference import crammer_singer
 

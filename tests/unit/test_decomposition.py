@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from hedgerow import _core
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import NotSeparableError, ParameterError
-from hedgerow.gram import FunctionGram, MatrixGram, SignedGram
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
-from hedgerow.kernel_regression import NuTube, Tube
+from hedgerow.kernels.gram import FunctionGram, MatrixGram, SignedGram
 from hedgerow.monitor import monitored, watch
-from hedgerow.solvers import decomposition
-from hedgerow.solvers.decomposition import bytes_needed, decompose
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svdd import SvddProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp import decomposition
+from hedgerow.solvers.dual_qp.decomposition import bytes_needed, decompose
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 
 MEGABYTE = 1 << 20
@@ -25,7 +29,7 @@ MEGABYTE = 1 << 20
 
 def problem_of(n=1500, C=5.0, seed=0, **options):
     X, y = blobs(n, seed)
-    return Classes(gram_of(X), y, np.full(n, C), **options)
+    return CSvcProblem(gram_of(X), y, np.full(n, C), **options)
 
 
 def fitted(problem, start=None, **settings):
@@ -46,7 +50,7 @@ def test_a_solution_grown_from_few_points_is_that_of_all_points(has_intercept):
     _, grown = fitted(problem, tol=1e-7)
     assert grown.is_certified
     everyone, y = problem.gram, problem.y
-    direct = Classes(everyone, y, problem.weight, has_intercept=has_intercept)
+    direct = CSvcProblem(everyone, y, problem.weight, has_intercept=has_intercept)
     decomposition.ALL_AT_ONCE = 10_000
     _, at_once = fitted(direct, tol=1e-7)
     assert grown.dual == pytest.approx(at_once.dual, rel=1e-8)
@@ -58,11 +62,11 @@ def test_every_machine_can_grow(machine):
     X, z = waves(700)
     y, one, gram = np.sign(np.sin(X[:, 0]) + 1e-9), np.ones(700), gram_of(X)
     problem = {
-        "nu": lambda: NuClasses(gram, y, one, 0.2),
-        "tube": lambda: Tube(gram, z, one, 0.1),
-        "nu tube": lambda: NuTube(gram, z, one, 0.3),
-        "one class": lambda: OneClass(gram, one, 0.3),
-        "ball": lambda: Ball(gram, 0.01 * one),
+        "nu": lambda: NuSvcProblem(gram, y, one, 0.2),
+        "tube": lambda: SvrProblem(gram, z, one, 0.1),
+        "nu tube": lambda: NuSvrProblem(gram, z, one, 0.3),
+        "one class": lambda: OneClassProblem(gram, one, 0.3),
+        "ball": lambda: SvddProblem(gram, 0.01 * one),
     }[machine]()
     _, certificate = fitted(problem, tol=1e-6)
     assert certificate.is_certified, certificate
@@ -84,7 +88,7 @@ def test_a_large_C_comes_within_the_gap_before_exact_scores_are_asked_for(C, tol
     X, y = blobs(1500)
     CountingGram.n_sums = 0
     gram = CountingGram(_core.Kernel.rbf(60.0), matrix_of(X), 2)
-    solution, certificate = fitted(Classes(gram, y, np.full(1500, C)), tol=tol)
+    solution, certificate = fitted(CSvcProblem(gram, y, np.full(1500, C)), tol=tol)
     assert certificate.is_certified
     assert solution.status == "optimal"
     assert CountingGram.n_sums == 1
@@ -93,14 +97,14 @@ def test_a_large_C_comes_within_the_gap_before_exact_scores_are_asked_for(C, tol
 
 def test_a_larger_margin_leaves_the_points_that_may_rise_without_a_loss():
     X, y = blobs(1500)
-    problem = Classes(gram_of(X, _core.Kernel.rbf(60.0)), y, np.full(1500, 1e6))
+    problem = CSvcProblem(gram_of(X, _core.Kernel.rbf(60.0)), y, np.full(1500, 1e6))
     solution, _ = fitted(problem)
     point = problem.point(solution.beta)
     margins = y * (point.products + solution.figures["intercept"])
     assert np.max(np.abs(solution.beta)) < 1e6  # all may rise
     assert np.mean(margins < 1.0) < 0.02
     assert problem.with_larger_margin(0.0).linear == pytest.approx(problem.program.linear)
-    squared = Classes(problem.gram, y, problem.weight, loss="squared_hinge")
+    squared = CSvcProblem(problem.gram, y, problem.weight, loss="squared_hinge")
     assert squared.with_larger_margin(0.0) is None
 
 
@@ -108,7 +112,7 @@ def test_threads_do_not_change_a_bit():
     X, y = blobs(3000, seed=1)
     found = []
     for n_threads in (1, 2):
-        problem = Classes(gram_of(X, n_threads=n_threads), y, np.full(len(y), 10.0))
+        problem = CSvcProblem(gram_of(X, n_threads=n_threads), y, np.full(len(y), 10.0))
         found.append(fit_kernel(problem, KernelSettings(n_threads=n_threads))[0].beta)
     np.testing.assert_array_equal(*found)
 
@@ -151,8 +155,8 @@ def test_a_kernel_of_pythons_gives_the_same_machine_and_is_asked_for_no_whole_ma
         return np.exp(-0.7 * apart)
 
     c = np.full(len(y), 2.0)
-    _, ours = fitted(Classes(FunctionGram(function, len(y)), y, c), tol=1e-6, working_set=128)
-    _, core = fitted(Classes(gram_of(X), y, c), tol=1e-6, working_set=128)
+    _, ours = fitted(CSvcProblem(FunctionGram(function, len(y)), y, c), tol=1e-6, working_set=128)
+    _, core = fitted(CSvcProblem(gram_of(X), y, c), tol=1e-6, working_set=128)
     assert ours.is_certified
     assert ours.dual == pytest.approx(core.dual, rel=1e-8)
     assert largest < 600
@@ -166,7 +170,7 @@ def test_an_error_in_a_kernel_of_pythons_comes_out_as_it_is():
 
     _, y = blobs(60)
     with pytest.raises(KeyError, match="lost"):
-        fitted(Classes(FunctionGram(function, 60), y, np.ones(60)))
+        fitted(CSvcProblem(FunctionGram(function, 60), y, np.ones(60)))
 
 
 def test_given_values_give_the_same_machine():
@@ -175,8 +179,8 @@ def test_given_values_give_the_same_machine():
     everyone = np.arange(200)
     given = MatrixGram(_core.Kernel.precomputed(), matrix_of(gram.block(everyone, everyone)))
     c = np.ones(200)
-    _, a = fitted(Classes(given, y, c), tol=1e-7)
-    _, b = fitted(Classes(gram, y, c), tol=1e-7)
+    _, a = fitted(CSvcProblem(given, y, c), tol=1e-7)
+    _, b = fitted(CSvcProblem(gram, y, c), tol=1e-7)
     assert a.is_certified
     assert a.dual == pytest.approx(b.dual, rel=1e-9)
 
@@ -233,7 +237,7 @@ def test_a_listener_hears_of_the_violation_and_may_stop_the_fit():
 def test_an_indefinite_kernel_ends_with_a_status_and_without_a_certificate():
     X, y = blobs(300)
     gram = gram_of(X, _core.Kernel.sigmoid(2.0, -1.0))
-    problem = Classes(gram, y, np.full(300, 10.0), is_convex=False)
+    problem = CSvcProblem(gram, y, np.full(300, 10.0), is_convex=False)
     solution, certificate = fitted(problem)
     assert solution.status in {"optimal", "stalled"}
     assert not certificate.is_certified
@@ -244,7 +248,7 @@ def test_a_hard_margin_where_there_is_none_is_refused_with_a_proof(has_intercept
     X = np.array([[0.5], [1.0], [0.5], [1.0]])
     y = np.array([1.0, -1.0, -1.0, 1.0])
     weight = np.full(4, np.inf)
-    problem = Classes(gram_of(X), y, weight, has_intercept=has_intercept)
+    problem = CSvcProblem(gram_of(X), y, weight, has_intercept=has_intercept)
     with pytest.raises(NotSeparableError, match="meet") as caught:
         fitted(problem)
     assert caught.value.proof.is_certified
@@ -253,7 +257,7 @@ def test_a_hard_margin_where_there_is_none_is_refused_with_a_proof(has_intercept
 def test_a_hard_margin_that_no_plane_has_is_refused_with_a_proof():
     X, y = blobs(60)
     with pytest.raises(NotSeparableError) as caught:
-        fitted(Classes(gram_of(X, "linear"), y, np.full(60, np.inf)))
+        fitted(CSvcProblem(gram_of(X, "linear"), y, np.full(60, np.inf)))
     proof = caught.value.proof
     apart = (proof.weights * y[proof.rows]) @ X[proof.rows]
     assert proof.is_certified
@@ -263,20 +267,20 @@ def test_a_hard_margin_that_no_plane_has_is_refused_with_a_proof():
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_handful_of_points_is_enough(n):
     X, y = blobs(n)
-    _, certificate = fitted(Classes(gram_of(X), y, np.ones(n)))
+    _, certificate = fitted(CSvcProblem(gram_of(X), y, np.ones(n)))
     assert certificate.is_certified
 
 
 def test_equal_points_of_both_classes_do_no_harm():
     X, y = blobs(100)
     X[::2] = X[1::2]
-    _, certificate = fitted(Classes(gram_of(X), y, np.full(100, 1e3)), tol=1e-6)
+    _, certificate = fitted(CSvcProblem(gram_of(X), y, np.full(100, 1e3)), tol=1e-6)
     assert certificate.is_certified
 
 
 def test_without_free_vectors_the_intercept_is_the_middle_of_its_interval():
     X, y = blobs(40)
-    problem = Classes(gram_of(X), y, np.full(40, 1e-3))
+    problem = CSvcProblem(gram_of(X), y, np.full(40, 1e-3))
     solution, _ = fitted(problem, tol=1e-9)
     assert np.all(np.abs(solution.beta) == 1e-3)
     point = problem.point(solution.beta)
@@ -288,10 +292,10 @@ def test_without_free_vectors_the_intercept_is_the_middle_of_its_interval():
 @pytest.mark.parametrize(
     ("make", "largest"),
     [
-        (lambda g, y: NuClasses(g, y, np.where(y > 0, 0.25, 1.0), 0.5), "at most 0.4"),
-        (lambda g, y: OneClass(g, np.ones(len(y)), 1.5), "at most 1"),
-        (lambda g, y: NuTube(g, y, np.ones(len(y)), 1.5), "at most 1"),
-        (lambda g, y: Ball(g, np.full(len(y), 0.01)), "at least 0.05"),
+        (lambda g, y: NuSvcProblem(g, y, np.where(y > 0, 0.25, 1.0), 0.5), "at most 0.4"),
+        (lambda g, y: OneClassProblem(g, np.ones(len(y)), 1.5), "at most 1"),
+        (lambda g, y: NuSvrProblem(g, y, np.ones(len(y)), 1.5), "at most 1"),
+        (lambda g, y: SvddProblem(g, np.full(len(y), 0.01)), "at least 0.05"),
     ],
 )
 def test_what_is_infeasible_is_refused_with_what_is_feasible(make, largest):
@@ -309,5 +313,5 @@ def test_points_times_signs_have_the_values_times_both_signs():
     np.testing.assert_array_equal(signed.block(some, all_points), full[some])
     np.testing.assert_allclose(signed.sums(coef), full @ coef, atol=1e-13)
     np.testing.assert_allclose(signed.sums(coef[:, 0]), full @ coef[:, 0], atol=1e-13)
-    problem = OneClass(signed, np.ones(40), 0.2)
+    problem = OneClassProblem(signed, np.ones(40), 0.2)
     assert fit_kernel(problem, KernelSettings(tol=1e-8))[1].is_certified

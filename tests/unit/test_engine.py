@@ -17,9 +17,9 @@ from sklearn.datasets import load_digits
 import hedgerow
 from hedgerow import LinearSVC, _core
 from hedgerow._engine import check_n_threads, in_threads, side_by_side
-from hedgerow._rows import matrix_of
+from hedgerow.data.io import read_ahead
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import ParameterError
-from hedgerow.io import read_ahead
 from hedgerow.monitor import current, monitored
 
 X, Y = load_digits(return_X_y=True)

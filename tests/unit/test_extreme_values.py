@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_regressor
 
 import hedgerow
 from hedgerow import DataError, HedgerowError, ParameterError
-from hedgerow._parameters import positive_number, real_number, shown, whole_number
+from hedgerow._base.parameters import positive_number, real_number, shown, whole_number
 
 random = np.random.default_rng(0)
 X = random.normal(size=(24, 3))

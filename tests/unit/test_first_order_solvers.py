@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hedgerow import LinearSVC, _core
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import certify
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import ParameterError
 from hedgerow.losses import Logistic, loss_by_name, regression_loss
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.certificates import certify
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, solve
-from hedgerow.solvers.columns import curvatures
-from hedgerow.solvers.descent import Iterate
+from hedgerow.solvers.first_order.columns import curvatures
+from hedgerow.solvers.first_order.descent import Iterate
 from hedgerow.testing import check_interrupt, check_max_time
 from tests.reference import first_order
 

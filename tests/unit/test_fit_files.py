@@ -126,7 +126,7 @@ def test_several_files_are_one(tmp_path):
 @pytest.mark.parametrize("is_arrow", [True, False])
 def test_a_table_with_a_header_gives_names(tmp_path, monkeypatch, is_arrow):
     if not is_arrow:
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
+        monkeypatch.setattr("hedgerow.data.io.csv_blocks.find_spec", lambda _: None)
     X, score = small_rows()
     labels = np.where(score > 0, "yes", "no")
     lines = ["a,b,answer,c,d,e,f"]
@@ -175,7 +175,7 @@ def test_a_parquet_file_is_read_by_blocks(tmp_path):
 )
 def test_a_table_of_more_than_numbers_is_refused(tmp_path, monkeypatch, text, words, is_arrow):
     if not is_arrow:
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
+        monkeypatch.setattr("hedgerow.data.io.csv_blocks.find_spec", lambda _: None)
     path = tmp_path / "t.csv"
     path.write_text(text)
     with pytest.raises(FileFormatError) as caught:
@@ -263,7 +263,7 @@ def test_a_column_may_weigh_the_rows(tmp_path, monkeypatch, kind, cache):
     path = tmp_path / "rows"
     (parquet.write_table if kind == "parquet" else csv.write_csv)(table, path)
     if kind == "plain csv":
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
+        monkeypatch.setattr("hedgerow.data.io.csv_blocks.find_spec", lambda _: None)
     settings = {"C": 0.1, "epsilon": 0.05, "random_state": 0}
     streamed = LinearSVR(**settings).fit_files(
         path, target="value", weight=0, block_bytes=BLOCK, cache=cache
@@ -302,7 +302,7 @@ def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(
-        "hedgerow.io.spool._narrowed", lambda _: type("Full", (), {"tofile": full})()
+        "hedgerow.data.io.spool._narrowed", lambda _: type("Full", (), {"tofile": full})()
     )
     with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
         LinearSVR().fit_files(path)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from hedgerow import LinearSVC, LinearSVR, UnavailableError, load, save
-from hedgerow.io import Block, RowNumbers, Spool
-from hedgerow.linear._even_sample import EvenSample
+from hedgerow.data.even_sample import EvenSample
+from hedgerow.data.io import Block, RowNumbers, Spool
 
 N_ROWS, N_FEATURES = 20_000, 12
 BLOCK = 20_000

@@ -19,7 +19,7 @@ from hedgerow import (
     Tree,
     UnseenCategoryWarning,
 )
-from hedgerow._state import StateError, dump_state
+from hedgerow._base.state import StateError, dump_state
 from tests.fitted_trees import (
     DIABETES,
     IRIS,

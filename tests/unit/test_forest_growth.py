@@ -14,7 +14,7 @@ from hedgerow.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._flatness import Flatness
+from hedgerow.ensemble.stopping import PlateauRule
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.monitor import keeping_in
 from hedgerow.testing import check_interrupt, check_max_time
@@ -123,7 +123,7 @@ def test_a_forest_cannot_shrink_or_go_on_with_other_rows():
 
 def test_growth_stops_where_the_out_of_bag_error_no_longer_falls():
     X, y = make_classification(400, random_state=0)
-    rule = Flatness(0.003)
+    rule = PlateauRule(0.003)
     forest = RandomForestClassifier(5000, stop_when_flat=0.003, random_state=0).fit(X, y)
     curve = forest.oob_.curve
     assert forest.status_ == "flat"
@@ -145,7 +145,7 @@ def test_a_smaller_tolerance_or_a_longer_stretch_grows_more_trees():
 
 
 def test_flat_means_that_the_mean_of_the_last_trees_is_hardly_below_the_mean_before():
-    rule = Flatness(tol=0.1, n_trees=2)
+    rule = PlateauRule(tol=0.1, n_trees=2)
     assert not rule.holds([1.0, 1.0, 1.0], 1.0)
     assert not rule.holds([1.0, 1.0, 0.8, 0.8], 1.0)
     assert rule.holds([1.0, 1.0, 0.95, 0.95], 1.0)

@@ -23,8 +23,8 @@ from hedgerow.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._debiased import decreases
-from hedgerow.ensemble._seen_rows import SeenRows
+from hedgerow.ensemble.importance.debiased_impurity import decreases
+from hedgerow.ensemble.importance.training_rows import TrainingRows
 from hedgerow.errors import DataError, ParameterError, StoppedError, UnavailableError
 from tests.reference.forest_importances import debiased_by_tree, permutation_by_tree
 
@@ -235,7 +235,7 @@ def test_told_by_the_rows_of_its_sample_the_debiased_decrease_of_a_tree_is_its_i
 ):
     X, y = data
     forest = small(cls).fit(X, y)
-    seen = SeenRows.of(forest, "impurity_debiased", X, y, None)
+    seen = TrainingRows.of(forest, "impurity_debiased", X, y, None)
     is_class = cls is RandomForestClassifier
     targets = (y[:, None] == forest.classes_) * 1.0 if is_class else y[:, None]
     for number, rows in enumerate(forest.estimators_samples_):

@@ -9,15 +9,15 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_friedman1
 
 from hedgerow import SVC, LinearSVC
+from hedgerow._base import memory as _memory
 from hedgerow.ensemble import (
     BalancedRandomForestClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
-    _leaves,
-    _memory,
 )
+from hedgerow.ensemble.forest import proximity as _leaves
 from hedgerow.errors import DataError, ParameterError, UnavailableError
 from tests.reference import forest_answers as slow
 

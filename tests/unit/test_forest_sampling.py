@@ -10,7 +10,7 @@ from hedgerow.ensemble import (
     ExtraTreesClassifier,
     RandomForestClassifier,
 )
-from hedgerow.ensemble._sampling import bootstrap_of, every_row, from_classes
+from hedgerow.ensemble.sampling import all_rows_sampler, bootstrap_sampler, class_sampler
 from hedgerow.errors import DataError, ParameterError
 
 ONES = np.ones(400)
@@ -43,7 +43,7 @@ def most_repeated(forest, y, label):
 
 
 def test_a_bootstrap_has_as_many_rows_as_the_data_and_leaves_a_share_of_1_over_e_out():
-    sampler = bootstrap_of(7, ONES, None, None)
+    sampler = bootstrap_sampler(7, ONES, None, None)
     counts = np.array([sampler.counts(tree) for tree in range(200)])
     assert np.all(counts.sum(axis=1) == 400)
     assert np.mean(counts == 0) == pytest.approx((1 - 1 / 400) ** 400, abs=0.01)
@@ -51,7 +51,7 @@ def test_a_bootstrap_has_as_many_rows_as_the_data_and_leaves_a_share_of_1_over_e
 
 
 def test_a_sample_is_the_same_whenever_it_is_drawn_and_another_for_each_tree_and_seed():
-    first, again, other = (bootstrap_of(seed, ONES, None, None) for seed in (1, 1, 2))
+    first, again, other = (bootstrap_sampler(seed, ONES, None, None) for seed in (1, 1, 2))
     assert np.array_equal(first.counts(3), again.counts(3))
     assert not np.array_equal(first.counts(3), first.counts(4))
     assert not np.array_equal(first.counts(3), other.counts(3))
@@ -59,18 +59,18 @@ def test_a_sample_is_the_same_whenever_it_is_drawn_and_another_for_each_tree_and
 
 @pytest.mark.parametrize(("max_samples", "n_drawn"), [(50, 50), (0.25, 100), (1.5, 600), (1e-9, 1)])
 def test_max_samples_is_a_number_of_rows_or_a_share_of_them(max_samples, n_drawn):
-    assert bootstrap_of(0, ONES, None, max_samples).counts(0).sum() == n_drawn
+    assert bootstrap_sampler(0, ONES, None, max_samples).counts(0).sum() == n_drawn
 
 
 def test_rows_without_weight_are_never_drawn_and_as_many_are_drawn_as_have_some():
     weights = np.where(np.arange(400) < 300, 0.0, 2.5)
-    counts = bootstrap_of(0, weights, None, None).counts(0)
+    counts = bootstrap_sampler(0, weights, None, None).counts(0)
     assert counts[:300].sum() == 0
     assert counts.sum() == 100
 
 
 def test_rows_of_a_group_are_drawn_together():
-    sampler = bootstrap_of(0, ONES, GROUPS, None)
+    sampler = bootstrap_sampler(0, ONES, GROUPS, None)
     counts = sampler.counts(0).reshape(100, 4)
     assert np.all(counts == counts[:, :1])
     assert counts[:, 0].sum() == 100
@@ -78,7 +78,7 @@ def test_rows_of_a_group_are_drawn_together():
 
 
 def test_without_a_bootstrap_every_row_is_there_once():
-    sampler = every_row(0, 5)
+    sampler = all_rows_sampler(0, 5)
     assert sampler.counts(0) is None
     assert sampler.rows(0).tolist() == [0, 1, 2, 3, 4]
 
@@ -155,7 +155,7 @@ def test_a_bootstrap_of_a_balanced_sample_keeps_its_size_and_not_its_balance():
 
 def test_a_group_with_rows_of_several_classes_is_out_of_the_bag_only_if_all_its_rows_are():
     codes, groups = np.tile([0, 1], 50), np.repeat(np.arange(50), 2)
-    sampler = from_classes(
+    sampler = class_sampler(
         0, codes, np.ones(100), groups, draws=[(50, True), (50, True)], n_redrawn=0
     )
     counts = sampler.counts(0)

@@ -15,14 +15,14 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 import hedgerow
 import hedgerow.ensemble
-from hedgerow._state import StateError, dump_state, load_state
+from hedgerow._base.state import StateError, dump_state, load_state
 from hedgerow.ensemble import (
     BalancedRandomForestClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hedgerow.ensemble._packed import PackedTrees
+from hedgerow.ensemble.packed_trees import PackedTrees
 from hedgerow.errors import ParameterError
 from hedgerow.tree._categories import Categories
 

@@ -12,8 +12,8 @@ from hedgerow.ensemble import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
-    _variance,
 )
+from hedgerow.ensemble.forest import jackknife as _variance
 from hedgerow.errors import UnavailableError
 from tests.reference.forest_answers import jackknife_variance
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.ensemble._grower import Grower
+from hedgerow.ensemble.forest.builder import ForestBuilder
 
 
 class Stand:
@@ -53,7 +53,7 @@ class Ground:
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_trees_are_taken_in_in_the_order_of_their_numbers(n_threads):
     stand = Stand()
-    assert Grower(Ground(), stand, 60, None, None).run(n_threads) == "grown"
+    assert ForestBuilder(Ground(), stand, 60, None, None).run(n_threads) == "grown"
     assert stand.taken == list(range(60))
 
 
@@ -67,7 +67,7 @@ def test_no_thread_grows_far_ahead_of_what_is_taken_in(n_threads):
         add(grown, sampler)
 
     stand.add = watched
-    Grower(ground, stand, 60, None, None).run(n_threads)
+    ForestBuilder(ground, stand, 60, None, None).run(n_threads)
     assert max(lead) <= 3 * n_threads + 1  # that wait, that grow, and the one that is taken in
 
 
@@ -76,7 +76,7 @@ def test_no_thread_grows_far_ahead_of_what_is_taken_in(n_threads):
 def test_an_error_in_one_thread_ends_all(n_threads, place):
     ground, stand = (Ground(7), Stand()) if place == "ground" else (Ground(), Stand(7))
     with pytest.raises(ArithmeticError):
-        Grower(ground, stand, 60, None, None).run(n_threads)
+        ForestBuilder(ground, stand, 60, None, None).run(n_threads)
     assert stand.taken == list(range(len(stand.taken)))
     assert len(stand.taken) <= 7
     assert len(ground.numbers) < 60

@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 
 import hedgerow
 from hedgerow import Hyperplane, LinearSVC, NotCertifiedWarning, NotSeparableError, ParameterError
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import certify_overlap
-from hedgerow.problems import HardMarginProblem, Overlap
+from hedgerow.data.rows import matrix_of
+from hedgerow.problems.certificates import certify_overlap
+from hedgerow.problems.hard_margin import HardMarginProblem, Overlap
 from hedgerow.solvers import Settings, solve
 
 EXACT = {"rtol": 0, "atol": 1e-12}

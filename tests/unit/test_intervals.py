@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling import accuracy_interval
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from benchmarks.memory import in_fresh_process, peak_growth
 from hedgerow import LinearSVC
+from hedgerow.data.io import RowFiles, read_table
 from hedgerow.errors import (
     DataError,
     FileAccessError,
@@ -26,7 +27,6 @@ from hedgerow.errors import (
     HedgerowError,
     ParameterError,
 )
-from hedgerow.io import RowFiles, read_table
 
 CSV = "a,b,y\n1,2,0\n3,4,1\n"
 SVM = "1 1:2 3:4\n-1 2:5\n1 1:1\n"
@@ -149,7 +149,7 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path, monkeypatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("hedgerow.io.source.os.open", refuse)
+    monkeypatch.setattr("hedgerow.data.io.source.os.open", refuse)
     with pytest.raises(FileAccessError, match="permission is denied"):
         read_table(tmp_path / "t.csv")
 
@@ -228,7 +228,7 @@ def test_more_columns_than_there_can_be_are_refused(tmp_path: Path) -> None:
 
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
     for module in ("source", "csv_file", "libsvm_file"):
-        monkeypatch.setattr(f"hedgerow.io.{module}.LONGEST_LINE", 1000)
+        monkeypatch.setattr(f"hedgerow.data.io.{module}.LONGEST_LINE", 1000)
     path = tmp_path / "t"
     path.write_text("a,y\n1,2\n" + '"' + "x" * 3000 + "\n")
     with pytest.raises(FileFormatError, match="line 3: the line is longer than"):
@@ -260,7 +260,7 @@ def test_a_long_label_is_a_class_of_a_fit_to_files(tmp_path: Path, monkeypatch) 
         model = LinearSVC(random_state=0).fit_files(path, block_bytes=200)
         assert model.classes_.tolist() == names
         assert model.predict([[2]]).tolist() in [[name] for name in names]
-        monkeypatch.setattr("hedgerow.io.csv_blocks.find_spec", lambda _: None)
+        monkeypatch.setattr("hedgerow.data.io.csv_blocks.find_spec", lambda _: None)
 
 
 def test_wide_tables_are_read_in_linear_time(tmp_path: Path) -> None:

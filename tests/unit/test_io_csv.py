@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.io import Table, csv_file, read_table
+from hedgerow.data.io import Table, csv_file, read_table
 
 
 @pytest.fixture

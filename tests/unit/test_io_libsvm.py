@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.io import read_table
+from hedgerow.data.io import read_table
 
 TEXT = "+1 1:0.5 3:2 # a remark\n-1 2:1\n\n+1\n"
 

@@ -10,15 +10,19 @@ import pytest
 
 from hedgerow import RBF, SVC, OneClassSVM, Precomputed
 from hedgerow.errors import NotCertifiedWarning
-from hedgerow.kernel_certificates import certify_kernel
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
-from hedgerow.kernel_problems import KernelSolution
-from hedgerow.kernel_regression import NuTube, Tube
-from hedgerow.solvers import kernel_run
-from hedgerow.solvers.decomposition import decompose
-from hedgerow.solvers.free_set import free_set_steps
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.kernel import KernelSolution
+from hedgerow.problems.kernel_certificates import certify_kernel
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svdd import SvddProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp import run as kernel_run
+from hedgerow.solvers.dual_qp.decomposition import decompose
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.free_set import free_set_steps
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernels
 
@@ -30,14 +34,14 @@ def machine(name, n=60):
     one, gram = np.ones(n), gram_of(X)
     y = np.where(np.sin(3 * X[:, 0]) > 0, 1.0, -1.0)
     return {
-        "hinge": lambda: Classes(gram, y, one),
-        "squared hinge": lambda: Classes(gram, y, one, loss="squared_hinge"),
-        "no intercept": lambda: Classes(gram, y, one, has_intercept=False),
-        "nu": lambda: NuClasses(gram, y, one, 0.4),
-        "tube": lambda: Tube(gram, z, one, 0.1),
-        "nu tube": lambda: NuTube(gram, z, one, 0.3),
-        "one class": lambda: OneClass(gram, one, 0.3),
-        "ball": lambda: Ball(gram, 0.1 * one),
+        "hinge": lambda: CSvcProblem(gram, y, one),
+        "squared hinge": lambda: CSvcProblem(gram, y, one, loss="squared_hinge"),
+        "no intercept": lambda: CSvcProblem(gram, y, one, has_intercept=False),
+        "nu": lambda: NuSvcProblem(gram, y, one, 0.4),
+        "tube": lambda: SvrProblem(gram, z, one, 0.1),
+        "nu tube": lambda: NuSvrProblem(gram, z, one, 0.3),
+        "one class": lambda: OneClassProblem(gram, one, 0.3),
+        "ball": lambda: SvddProblem(gram, 0.1 * one),
     }[name]()
 
 
@@ -74,7 +78,7 @@ def test_a_beta_is_made_to_meet_every_constraint(name):
 
 def test_products_are_computed_from_the_data_in_float64():
     X, y = blobs(80)
-    problem = Classes(gram_of(X.astype(np.float32)), y, np.ones(80))
+    problem = CSvcProblem(gram_of(X.astype(np.float32)), y, np.ones(80))
     beta = problem.program.feasible(np.random.default_rng(2).normal(size=80))
     expected = kernels.gram("rbf", X.astype(np.float32)) @ beta
     np.testing.assert_allclose(problem.point(beta).products, expected, rtol=1e-11, atol=1e-12)
@@ -122,8 +126,8 @@ def test_few_features_and_closed_tubes_are_finished_in_few_steps():
     """Where only the sums of the groups tell free variables apart, or both of a point are free."""
     X, y = blobs(900, d=10)
     rows, z = waves(900)
-    few = Classes(gram_of(X, "linear"), y, np.ones(900))
-    closed = NuTube(gram_of(rows), np.round(z), np.ones(900), 0.9)
+    few = CSvcProblem(gram_of(X, "linear"), y, np.ones(900))
+    closed = NuSvrProblem(gram_of(rows), np.round(z), np.ones(900), 0.9)
     for problem in (few, closed):
         rough = problem.point(decompose(problem, KernelSettings(tol=1e-3, n_threads=2)).beta)
         *steps, found = free_set_steps(problem, rough, 1e-11, 1)

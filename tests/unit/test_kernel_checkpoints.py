@@ -10,10 +10,11 @@ from sklearn.base import clone
 
 import hedgerow
 from hedgerow import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
-from hedgerow._fingerprint import fingerprint
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow.monitor import keeping_in
-from hedgerow.solvers import decomposition, kernel_run
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.solvers.dual_qp import decomposition
+from hedgerow.solvers.dual_qp import run as kernel_run
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.memory_store import CrashError, Memory
 
 RNG = np.random.default_rng(8)

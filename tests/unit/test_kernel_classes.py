@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hedgerow import ParameterError
-from hedgerow.gram import FunctionGram
-from hedgerow.kernel_certificates import certify_kernel
-from hedgerow.kernel_classes import best_intercepts
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_problems import KernelSolution
-from hedgerow.solvers import kernel_run
-from hedgerow.solvers.class_decomposition import decompose_classes
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.kernels.gram import FunctionGram
+from hedgerow.problems.kernel import KernelSolution
+from hedgerow.problems.kernel_certificates import certify_kernel
+from hedgerow.problems.kernel_crammer_singer import best_intercepts
+from hedgerow.solvers.all_classes.decomposition import decompose_classes
+from hedgerow.solvers.dual_qp import run as kernel_run
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.class_samples import clouds, problem_of
 
 LOOSE = KernelSettings(tol=1e-3)

@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from hedgerow import _core
-from hedgerow._rows import matrix_of
-from hedgerow.gram import FunctionGram, MatrixGram
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_machines import Ball, Classes, NuClasses, OneClass
-from hedgerow.kernel_regression import NuTube, Tube
+from hedgerow.data.rows import matrix_of
+from hedgerow.kernels.gram import FunctionGram, MatrixGram
 from hedgerow.monitor import monitored
-from hedgerow.solvers import decomposition
-from hedgerow.solvers.decomposition import decompose
-from hedgerow.solvers.kernel_interior_point import interior_point_steps
-from hedgerow.solvers.kernel_run import KernelSettings
-from hedgerow.solvers.kernel_system import (
+from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
+from hedgerow.problems.one_class import OneClassProblem
+from hedgerow.problems.svdd import SvddProblem
+from hedgerow.problems.svr import SvrProblem
+from hedgerow.solvers.dual_qp import decomposition
+from hedgerow.solvers.dual_qp.decomposition import decompose
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.interior_point import interior_point_steps
+from hedgerow.solvers.dual_qp.linear_system import (
     FullSystem,
     IndefiniteError,
     LowRankSystem,
@@ -24,6 +27,7 @@ from hedgerow.solvers.kernel_system import (
     kernel_system,
     pivoted_cholesky,
 )
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernel_machines as judge
 
@@ -109,22 +113,25 @@ def problems():
     F, W = (g.block(np.arange(60), np.arange(60)) for g in (flat, wave))
     nu = 0.8 * min(weight[y > 0].sum(), weight[y < 0].sum()) / weight.sum()
     return {
-        "classes": (Classes(flat, y, 50 * weight), judge.classes(F, y, 50 * weight)),
+        "classes": (CSvcProblem(flat, y, 50 * weight), judge.classes(F, y, 50 * weight)),
         "squared": (
-            Classes(flat, y, 50 * weight, loss="squared_hinge"),
+            CSvcProblem(flat, y, 50 * weight, loss="squared_hinge"),
             judge.classes(F, y, 50 * weight, squared=True),
         ),
         "no intercept": (
-            Classes(flat, y, 50 * weight, has_intercept=False),
+            CSvcProblem(flat, y, 50 * weight, has_intercept=False),
             judge.classes(F, y, 50 * weight, intercept=False),
         ),
-        "nu classes": (NuClasses(flat, y, weight, nu), judge.nu_classes(F, y, weight, nu)),
-        "tube": (Tube(wave, z, 50 * weight, 0.1), judge.tube(W, z, 50 * weight, 0.1)),
-        "tube of width 0": (Tube(wave, z, 50 * weight, 0.0), judge.tube(W, z, 50 * weight, 0.0)),
-        "nu tube": (NuTube(wave, z, 5 * weight, 0.4), judge.nu_tube(W, z, 5 * weight, 0.4)),
-        "one class": (OneClass(flat, weight, 0.3), judge.one_class(F, weight, 0.3)),
-        "all outliers": (OneClass(flat, weight, 1.0), judge.one_class(F, weight, 1.0)),
-        "ball": (Ball(wave, 0.1 * weight), judge.ball(W, 0.1 * weight)),
+        "nu classes": (NuSvcProblem(flat, y, weight, nu), judge.nu_classes(F, y, weight, nu)),
+        "tube": (SvrProblem(wave, z, 50 * weight, 0.1), judge.tube(W, z, 50 * weight, 0.1)),
+        "tube of width 0": (
+            SvrProblem(wave, z, 50 * weight, 0.0),
+            judge.tube(W, z, 50 * weight, 0.0),
+        ),
+        "nu tube": (NuSvrProblem(wave, z, 5 * weight, 0.4), judge.nu_tube(W, z, 5 * weight, 0.4)),
+        "one class": (OneClassProblem(flat, weight, 0.3), judge.one_class(F, weight, 0.3)),
+        "all outliers": (OneClassProblem(flat, weight, 1.0), judge.one_class(F, weight, 1.0)),
+        "ball": (SvddProblem(wave, 0.1 * weight), judge.ball(W, 0.1 * weight)),
     }
 
 
@@ -141,7 +148,7 @@ def test_every_machine_comes_to_the_optimum_that_a_general_solver_finds(name):
 def test_points_at_one_place_share_their_betas():
     X, z = waves(30, seed=5)
     X, z = np.repeat(X, 3, axis=0), np.repeat(z, 3)
-    problem = Tube(gram_of(X, CUBIC), z, np.full(90, 10.0), 0.05)
+    problem = SvrProblem(gram_of(X, CUBIC), z, np.full(90, 10.0), 0.05)
     *_, point = interior_point_steps(problem, 1)
     assert point.violation <= EXACT * (1.0 + np.abs(point.products).max())
     assert problem.primal(point) == pytest.approx(problem.dual(point), rel=1e-9)
@@ -149,7 +156,7 @@ def test_points_at_one_place_share_their_betas():
 
 def test_a_full_rank_is_no_harder():
     X, y = blobs(150, seed=6)
-    problem = Classes(gram_of(X), y, np.full(150, 1e4))
+    problem = CSvcProblem(gram_of(X), y, np.full(150, 1e4))
     *_, point = interior_point_steps(problem, 1)
     assert point.violation <= 1e-8
     assert problem.primal(point) == pytest.approx(problem.dual(point), rel=1e-9)
@@ -161,7 +168,7 @@ def test_a_full_rank_is_no_harder():
 def hard_tube(n=40, n_threads=1):
     """A problem that pairs take millions of steps for."""
     X, z = waves(n, seed=7)
-    return Tube(gram_of(X, CUBIC, n_threads), z, np.full(n, 100.0), 0.1)
+    return SvrProblem(gram_of(X, CUBIC, n_threads), z, np.full(n, 100.0), 0.1)
 
 
 def test_it_takes_over_after_a_number_of_steps_and_solves_exactly():
@@ -180,7 +187,7 @@ def test_ordinary_problems_never_meet_it(monkeypatch):
 
     monkeypatch.setattr(decomposition, "interior_point_steps", refuse)
     X, y = blobs(400)
-    _, certificate = fit_kernel(Classes(gram_of(X), y, np.full(400, 10.0)), KernelSettings())
+    _, certificate = fit_kernel(CSvcProblem(gram_of(X), y, np.full(400, 10.0)), KernelSettings())
     assert certificate.is_certified
 
 
@@ -190,7 +197,9 @@ def test_threads_do_not_change_a_bit():
     full = []
     for n in (1, 2):
         X, y = blobs(300, seed=8, d=8)
-        *_, point = interior_point_steps(Classes(gram_of(X, n_threads=n), y, np.full(300, 1e3)), n)
+        *_, point = interior_point_steps(
+            CSvcProblem(gram_of(X, n_threads=n), y, np.full(300, 1e3)), n
+        )
         full.append(point.beta)
     np.testing.assert_array_equal(*full)
 
@@ -225,7 +234,7 @@ def test_values_that_turn_out_to_be_indefinite_are_left_to_pairs(monkeypatch):
     table = low_rank(60, 3) - np.diag(np.random.default_rng(9).uniform(0.0, 0.5, 60))
     _, y = blobs(60)
     gram = MatrixGram(_core.Kernel.precomputed(), matrix_of(table))
-    problem = Classes(gram, y, np.full(60, 1e4))
+    problem = CSvcProblem(gram, y, np.full(60, 1e4))
     with pytest.raises(IndefiniteError):
         list(interior_point_steps(problem, 1))
     monkeypatch.setattr(decomposition, "STEPS_PER_VARIABLE", 1)
@@ -237,7 +246,7 @@ def test_values_that_turn_out_to_be_indefinite_are_left_to_pairs(monkeypatch):
 def test_a_kernel_of_pythons_is_solved_too():
     X, z = waves(40, seed=7)
     gram = FunctionGram(lambda a, b: (X[a] @ X[b].T + 1.0) ** 3, 40)
-    _, certificate = fit_kernel(Tube(gram, z, np.full(40, 100.0), 0.1), KernelSettings())
+    _, certificate = fit_kernel(SvrProblem(gram, z, np.full(40, 100.0), 0.1), KernelSettings())
     _, core = fit_kernel(hard_tube(), KernelSettings())
     assert certificate.is_certified
     assert certificate.primal == pytest.approx(core.primal, rel=1e-9)

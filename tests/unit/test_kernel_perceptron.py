@@ -14,9 +14,10 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
 from hedgerow import _core
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.linear import KernelPerceptron, Perceptron, kernel_perceptron
+from hedgerow.linear import KernelPerceptron, Perceptron
+from hedgerow.perceptron import kernel as kernel_perceptron
 from tests.reference import perceptron as reference
 from tests.unit.perceptron_data import fit_quietly, overlapping
 

@@ -18,9 +18,8 @@ from hedgerow import (
     OneClassSVM,
     _core,
 )
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import DataError
-from hedgerow.gram import MatrixGram, core_kernel
 from hedgerow.kernels import (
     AdditiveChiSquared,
     ChiSquared,
@@ -31,6 +30,7 @@ from hedgerow.kernels import (
     Polynomial,
     Wavelet,
 )
+from hedgerow.kernels.gram import MatrixGram, core_kernel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from hedgerow import _core
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import DataError
-from hedgerow.gram import FunctionGram, MatrixGram, core_kernel
+from hedgerow.kernels.gram import FunctionGram, MatrixGram, core_kernel
 from tests.kernel_samples import KERNELS, gram_of
 from tests.reference import kernels
 

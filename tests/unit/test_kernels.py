@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import pairwise
 
 import hedgerow
-from hedgerow._state.declare import _models
+from hedgerow._base.state.declare import _models
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels import (
     KERNELS,

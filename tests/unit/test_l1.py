@@ -8,12 +8,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hedgerow import LinearSVC, ParameterError, certify
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
-from hedgerow.solvers import Settings, proximal_newton, solve
-from hedgerow.solvers.l1_model import L1Model
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers import Settings, solve
+from hedgerow.solvers.linear import proximal_newton
+from hedgerow.solvers.linear.l1_model import L1Model
 
 L1 = PENALTIES["l1"]
 LOSSES = ["squared_hinge", "logistic"]

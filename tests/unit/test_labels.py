@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hedgerow._targets import encode_labels
+from hedgerow.data.targets import encode_labels
 
 WHOLE = [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64]
 

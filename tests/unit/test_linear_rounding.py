@@ -9,14 +9,16 @@ import pytest
 import scipy.sparse as sp
 
 from hedgerow import LinearOneClassSVM, LinearSVC
-from hedgerow import linear_rounding as rounding_module
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import certify
-from hedgerow.linear._streamed_certificate import StreamedCertificate
-from hedgerow.linear_rounding import linear_rounding, quick_rounding
+from hedgerow.data.rows import matrix_of
+from hedgerow.linear.files.certificate import StreamedCertificate
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.penalties import L1
-from hedgerow.problems import HardMarginProblem, LinearProblem, Solution, extended
+from hedgerow.problems import linear_rounding as rounding_module
+from hedgerow.problems.base import Solution, extended
+from hedgerow.problems.certificates import certify
+from hedgerow.problems.hard_margin import HardMarginProblem
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.problems.linear_rounding import linear_rounding, quick_rounding
 from hedgerow.solvers import Settings, solve
 
 RNG = np.random.default_rng(0)

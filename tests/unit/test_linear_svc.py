@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow import LinearSVC, NotCertifiedWarning
-from hedgerow._parameters import one_of
+from hedgerow._base.parameters import one_of
 from hedgerow.solvers import choose
 from hedgerow.solvers.solver import Solver
 

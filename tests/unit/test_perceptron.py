@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from hedgerow import _core
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import Hyperplane, KernelPerceptron, Perceptron
 from tests.reference import perceptron as reference

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import hedgerow
-from hedgerow._state import dump_state
+from hedgerow._base.state import dump_state
 from hedgerow.auto import TableClassifier
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
 from hedgerow.linear import LinearSVC

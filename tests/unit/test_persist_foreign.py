@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import hedgerow
-from hedgerow._state import StateError, dump_state, foreign, load_state
+from hedgerow._base.state import StateError, dump_state, foreign, load_state
 from hedgerow.auto import TableClassifier
 from hedgerow.errors import ModelFormatError, ParameterError
 from tests.unit.forged_files import forged, state_and_arrays

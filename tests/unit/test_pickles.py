@@ -16,7 +16,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 import hedgerow
 from hedgerow import SVC, LinearSVC, ModelVersionWarning, RandomForestClassifier, TableClassifier
-from hedgerow._estimator import Estimator
+from hedgerow._base.estimator import Estimator
 
 RNG = np.random.RandomState(0)
 X = RNG.rand(40, 3)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from hedgerow import LinearProblem, LinearSVC, Settings, certify, solve
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import loss_by_name
 from hedgerow.penalties import L1
 from hedgerow.solvers import SOLVERS

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 import hedgerow
 from hedgerow import CalibratedModel, LinearSVC, calibrate
-from hedgerow.calibrators import METHODS
+from hedgerow.calibrators.maps import METHODS
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
 from hedgerow.resampling.cross_scores import cross_scores
 
@@ -199,7 +199,7 @@ def test_folds_that_do_not_get_to_the_end_are_told():
 def test_fits_of_folds_that_end_above_tol_are_told_where_the_machine_itself_is_certified(
     monkeypatch,
 ):
-    from hedgerow import _calibrated_scores
+    from hedgerow.calibrators import fold_scores as _calibrated_scores
 
     def late(*parts, **more):
         return replace(cross_scores(*parts, **more), statuses=("optimal", "max_iter"))
@@ -268,7 +268,7 @@ def test_no_score_is_of_a_row_its_model_was_fitted_on(cv):
 
 
 def test_the_folds_of_linear_svc_are_fitted_without_the_rows_they_score(monkeypatch):
-    from hedgerow import _calibrated_scores
+    from hedgerow.calibrators import fold_scores as _calibrated_scores
 
     asked = []
     real = _calibrated_scores.cross_scores

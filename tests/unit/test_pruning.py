@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import hedgerow
 from hedgerow import DecisionTreeClassifier
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.tree.pruning import (
     cost_complexity_path,

@@ -12,13 +12,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 import hedgerow
-from hedgerow._state import StateError, dump_state, load_state
-from hedgerow.ensemble import (
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    _quantiles,
-)
+from hedgerow._base.state import StateError, dump_state, load_state
+from hedgerow.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from hedgerow.ensemble.forest import quantiles as _quantiles
 from hedgerow.errors import DataError, ParameterError, UnavailableError
 from hedgerow.monitor import keeping_in
 from tests.memory_store import CrashError, Memory

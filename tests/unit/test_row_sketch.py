@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from hedgerow import DecisionTreeClassifier, RandomForestClassifier, TableClassifier, load, save
-from hedgerow._row_sketch import RowSketch, kept_rows
+from hedgerow.data.row_sketch import RowSketch, kept_rows
 
 
 def sketch_of(rows) -> RowSketch:

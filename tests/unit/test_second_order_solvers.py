@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from hedgerow import LinearProblem, Settings, certify, solve
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.errors import ParameterError
 from hedgerow.losses import REGRESSION_LOSSES, loss_by_name, regression_loss
-from hedgerow.solvers.smooth_objective import ChangingSum
+from hedgerow.solvers.linear.smooth_objective import ChangingSum
 
 FORMS = [
     {"system": "exact"},

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import hedgerow as h
-from hedgerow._sparse import checked_sparse
+from hedgerow._base.sparse import checked_sparse
 from hedgerow.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -189,3 +189,13 @@ def test_diagonals_outside_the_matrix_are_left_out():
         matrix = sp.dia_array((np.ones((2, 6)), [0, 1]), shape=(6, 6))
         matrix.offsets = np.array([0, offset])
         np.testing.assert_array_equal(checked_sparse(matrix).tocsr().toarray(), np.eye(6))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+def test_half_precision_is_read_in_every_format(form: str) -> None:
+    # SciPy can hold such numbers, but cannot convert every format of them.
+    half = sp.csr_array(DENSE).asformat(form)
+    half.data = half.data.astype(np.float16)
+    expected = DENSE.astype(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(checked_sparse(half).tocsr().toarray(), expected)
+    assert h.TableClassifier(h.LinearSVC()).fit(half, Y).score(expected, Y) > 0.5

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from hedgerow import LinearSVC
-from hedgerow._parameters import short_text
-from hedgerow._state import StateError, dump_state, load_state, record, stateful
-from hedgerow._state.rules import instance_of, optional, several, size
+from hedgerow._base.parameters import short_text
+from hedgerow._base.state import StateError, dump_state, load_state, record, stateful
+from hedgerow._base.state.rules import instance_of, optional, several, size
 
 
 def anything(value):

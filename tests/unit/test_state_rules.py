@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import hedgerow
-from hedgerow._state import StateError, dump_state, load_state
-from hedgerow._state.declare import _models
+from hedgerow._base.state import StateError, dump_state, load_state
+from hedgerow._base.state.declare import _models
 from tests.models.write import MODELS
 
 CERTIFICATE = hedgerow.Certificate(1.0, 1.0, 0.0, "relative_gap", 1e-4, "optimal")

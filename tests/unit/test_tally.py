@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.ensemble._judges import ClassJudge, NumberJudge
-from hedgerow.ensemble._tally import Tally
+from hedgerow.ensemble.combining import ClassCombiner, MeanCombiner
+from hedgerow.ensemble.out_of_bag_sums import OutOfBagSums
 from tests.grown_trees import core_settings, samples, task_of
 from tests.reference.trees import CLASSES, Settings
 
@@ -33,12 +33,12 @@ def test_the_core_judges_as_numpy_does(criterion, n_outputs, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
     is_judged = rng.random(sample.n_rows) < 0.8
     if criterion in CLASSES:
-        judge = ClassJudge(sample.y, np.array(sample.n_classes, dtype=np.int32))
+        judge = ClassCombiner(sample.y, np.array(sample.n_classes, dtype=np.int32))
     else:
-        judge = NumberJudge(sample.y)
-    core = Tally(judge, is_judged, votes=False)
-    plain = Tally(judge, is_judged, votes=False, in_core=False)
-    resumed = Tally(judge, is_judged, votes=False)
+        judge = MeanCombiner(sample.y)
+    core = OutOfBagSums(judge, is_judged, votes=False)
+    plain = OutOfBagSums(judge, is_judged, votes=False, in_core=False)
+    resumed = OutOfBagSums(judge, is_judged, votes=False)
     for number, (tree, bag) in enumerate(grown_trees(sample, rng, 8)):
         for tally in (core, plain, *([resumed] if number >= 4 else [])):
             tally.add(tree, bag)

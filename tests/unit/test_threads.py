@@ -28,8 +28,8 @@ from hedgerow import (
     OneClassSVM,
     _core,
 )
+from hedgerow._base.parameters import check_seed, generator_of
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._parameters import check_seed, generator_of
 from hedgerow.losses import LOSSES, REGRESSION_LOSSES
 from hedgerow.solvers import SOLVERS
 

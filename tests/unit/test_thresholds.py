@@ -13,8 +13,8 @@ from sklearn.preprocessing import scale
 
 import hedgerow
 from hedgerow import LinearSVC, ThresholdModel, tune_threshold
+from hedgerow.calibration.thresholds.metrics import cost_curve, metric_curve
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.thresholds.metrics import cost_curve, metric_curve
 
 JUDGES = {
     "accuracy": metrics.accuracy_score,

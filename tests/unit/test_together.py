@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits
 
 import hedgerow
 from hedgerow import LinearProblem, LinearSVC, LinearSVCCV, Settings, certify, solve
-from hedgerow._rows import MANY_COLUMNS, array_of, by_use, matrix_of
+from hedgerow.data.rows import MANY_COLUMNS, array_of, by_use, matrix_of
 from hedgerow.linear import _machine
 from hedgerow.losses import loss_by_name
-from hedgerow.solvers import joint_descent
+from hedgerow.solvers.linear import joint_descent
 from hedgerow.solvers.path import solve_path, solve_paths
 from hedgerow.solvers.together import in_groups, is_swept, solve_together
 

@@ -16,7 +16,7 @@ from hedgerow import (
     DecisionTreeRegressor,
     ParameterError,
 )
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from tests.fitted_trees import DIABETES, IRIS, PROGRESS, SPECIES, TREES, assert_same, table
 
 # ----------------------------------------------------------------------------- against scikit-learn

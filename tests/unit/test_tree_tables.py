@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from hedgerow import DataError, DataTypeError, ParameterError, UnseenCategoryWarning, _core
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.monitor import monitored
 from hedgerow.tree import _table
 from hedgerow.tree._table import encode, look_at, prediction_blocks, prediction_rows, read_table

@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from hedgerow import _core
-from hedgerow._state import dump_state, load_state
+from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import ParameterError
-from hedgerow.linear import Perceptron, VotedPerceptron, voted_perceptron
+from hedgerow.linear import Perceptron, VotedPerceptron
+from hedgerow.perceptron import voted as voted_perceptron
 from tests.reference import perceptron as reference
 from tests.unit.perceptron_data import fit_quietly, overlapping
 

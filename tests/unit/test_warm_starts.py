@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hedgerow import LinearProblem, Settings, certify, solve
-from hedgerow._rows import matrix_of
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import loss_by_name
-from hedgerow.problems import Solution
+from hedgerow.problems.base import Solution
 from hedgerow.solvers.path import solve_path
 
 RNG = np.random.default_rng(3)

@@ -9,7 +9,7 @@ from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport
 from hedgerow.auto.profile import Profile
 from hedgerow.auto.rivals import Rival, Rivals
-from hedgerow.certificates import Certificate
+from hedgerow.problems.certificates import Certificate
 
 __all__ = ["Evidence", "Hint", "advise", "advise_on_table"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._fingerprint import fingerprint
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
 from hedgerow.errors import NotCertifiedWarning, ParameterError

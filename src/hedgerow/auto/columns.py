@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow._rows import RESHAPE, is_missing, refuse_empty, with_masked_as_missing
-from hedgerow._sparse import checked_sparse
+from hedgerow._base.sparse import checked_sparse
+from hedgerow.data.io import Table
+from hedgerow.data.rows import RESHAPE, is_missing, refuse_empty, with_masked_as_missing
 from hedgerow.errors import DataError, DataTypeError
-from hedgerow.io import Table
 
 __all__ = ["Columns", "as_columns", "is_sparse"]
 

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import HUGE, Rule, check_parameters, one_of, true_or_false
-from hedgerow._rows import some
-from hedgerow._state import stateful
-from hedgerow._state.rules import flags, numbers, several, texts
-from hedgerow._validation import check_fitted
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import HUGE, Rule, check_parameters, one_of, true_or_false
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import flags, numbers, several, texts
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
 from hedgerow.auto.matching import match_columns, unused_note
+from hedgerow.data.rows import some
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["RULES", "TableEncoder"]

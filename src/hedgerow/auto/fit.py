@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import check_seed, generator_of
-from hedgerow._targets import encode_labels
+from hedgerow._base.parameters import check_seed, generator_of
 from hedgerow.auto.advice import Evidence, advise
 from hedgerow.auto.choose import DEFAULT_CS, Progress, Search, cross_validate
 from hedgerow.auto.judge import judge
@@ -22,6 +21,7 @@ from hedgerow.auto.rivals import compare_rivals, is_worthwhile
 from hedgerow.auto.sample import Sample, train_and_test, training_sample
 from hedgerow.auto.split import fold_numbers
 from hedgerow.auto.table_classifier import TableClassifier
+from hedgerow.data.targets import encode_labels
 from hedgerow.errors import ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import FirstInterrupt, Monitor, monitored, raising_at_once

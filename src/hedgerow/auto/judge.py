@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._rows import some
+from hedgerow.data.rows import some
 from hedgerow.errors import DataError
 from hedgerow.resampling import Interval, accuracy_interval
 

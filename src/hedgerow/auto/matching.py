@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._rows import some
 from hedgerow.auto.columns import Columns, is_sparse
+from hedgerow.data.io.table import missing_mask
+from hedgerow.data.rows import some
 from hedgerow.errors import DataError
-from hedgerow.io.table import missing_mask
 
 __all__ = ["match_columns", "unused_note"]
 

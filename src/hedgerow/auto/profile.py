@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
-from hedgerow.io.table import missing_mask
+from hedgerow.data.io.table import missing_mask
 
 __all__ = ["Profile", "profile_of"]
 

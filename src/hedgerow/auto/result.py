@@ -11,7 +11,7 @@ from hedgerow.auto.judge import HeldOutReport
 from hedgerow.auto.profile import Profile
 from hedgerow.auto.rivals import Rivals
 from hedgerow.auto.table_classifier import TableClassifier
-from hedgerow.certificates import Certificate
+from hedgerow.problems.certificates import Certificate
 
 __all__ = ["AutoResult", "certificate_dict"]
 

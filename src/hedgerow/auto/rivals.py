@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import generator_of
-from hedgerow._targets import encode_labels
+from hedgerow._base.parameters import generator_of
 from hedgerow.auto.choose import Search, best_candidate
 from hedgerow.auto.columns import is_sparse
 from hedgerow.auto.sample import Sample
 from hedgerow.auto.table_classifier import TableClassifier
+from hedgerow.data.targets import encode_labels
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
 from hedgerow.resampling.folds import deal

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._targets import encode_labels
-from hedgerow._validation import check_labels, refuse_one_class
 from hedgerow.auto.columns import Columns, as_columns
 from hedgerow.auto.judge import refuse_unknown_labels
 from hedgerow.auto.split import held_out_mask
+from hedgerow.data.io import Table
+from hedgerow.data.targets import encode_labels
+from hedgerow.data.training_data import check_labels, refuse_one_class
 from hedgerow.errors import DataError
-from hedgerow.io import Table
 
 __all__ = ["Sample", "series_name", "train_and_test", "training_sample"]
 

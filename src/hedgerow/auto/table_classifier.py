@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import any_of, none, text, whole_number
-from hedgerow._row_sketch import RowSketch, kept_rows
-from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels, optional
-from hedgerow._validation import check_fitted
-from hedgerow._wrapped import classifier_or_none
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import any_of, none, text, whole_number
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import instance_of, labels, optional
 from hedgerow.auto.encoder import RULES, TableEncoder
 from hedgerow.auto.sample import series_name
-from hedgerow.io import Table
+from hedgerow.calibration.wrapped import classifier_or_none
+from hedgerow.data.io import Table
+from hedgerow.data.row_sketch import RowSketch, kept_rows
+from hedgerow.data.training_data import check_fitted
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, member_of, monitored_fit, raising_at_once
 

@@ -102,7 +102,7 @@ def _describe_table(
     from hedgerow.auto.advice import advise_on_table
     from hedgerow.auto.profile import profile_of
     from hedgerow.cli.table_summary import summarize_columns
-    from hedgerow.io import read_table
+    from hedgerow.data.io import read_table
 
     table = read_table(path, target=target, format=file_format)
     profile, columns = profile_of(table, table.y), summarize_columns(table)

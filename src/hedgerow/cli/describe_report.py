@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hedgerow.cli.model_facts import FileFacts
     from hedgerow.cli.model_summary import Inputs, ModelSummary, Weights
     from hedgerow.cli.table_summary import ColumnSummary
-    from hedgerow.io import Table
+    from hedgerow.data.io import Table
 
 __all__ = ["show_model", "show_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn import datasets
 
-from hedgerow.io import Table
+from hedgerow.data.io import Table
 
 __all__ = ["example_table"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._rows import some
 from hedgerow.auto.columns import as_columns
 from hedgerow.auto.judge import refuse_unknown_labels
 from hedgerow.cli.loaded_model import BoundModel, LoadedModel
 from hedgerow.cli.training_rows import share_of_training_rows
+from hedgerow.data.io import Table
+from hedgerow.data.io.table import missing_mask
+from hedgerow.data.rows import some
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.io import Table
-from hedgerow.io.table import missing_mask
 
 __all__ = ["LabelledRows", "read_labelled_rows"]
 

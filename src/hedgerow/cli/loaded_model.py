@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.auto import TableClassifier
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.matching import match_columns, unused_note
+from hedgerow.data.io import Table, read_table
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.io import Table, read_table
 from hedgerow.persist import load
 
 __all__ = [

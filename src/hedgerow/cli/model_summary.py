@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from hedgerow._page.words import count, short
-from hedgerow._rows import dense
-from hedgerow._targets import pairs_of_classes
-from hedgerow.certificates import Certificate
 from hedgerow.cli.loaded_model import is_fitted
+from hedgerow.data.rows import dense
+from hedgerow.data.targets import pairs_of_classes
 from hedgerow.kernels import Precomputed
+from hedgerow.problems.certificates import Certificate
 
 __all__ = [
     "InputColumn",

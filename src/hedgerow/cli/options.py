@@ -11,7 +11,7 @@ from click import get_current_context
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from hedgerow.io import Table
+    from hedgerow.data.io import Table
 
 __all__ = [
     "checkpoint_option",
@@ -120,7 +120,7 @@ def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_labelled(path: str, target: str | int | None, file_format: str, **settings: Any) -> Table:
     """Read a table that must have labels."""
-    from hedgerow.io import read_table
+    from hedgerow.data.io import read_table
 
     table = read_table(path, target=target, format=file_format, **settings)
     if table.y is None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.io import Table
-from hedgerow.io.table import missing_mask
+from hedgerow.data.io import Table
+from hedgerow.data.io.table import missing_mask
 
 __all__ = ["ColumnSummary", "summarize_columns"]
 

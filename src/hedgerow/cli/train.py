@@ -24,7 +24,7 @@ from hedgerow.cli.options import (
 
 if TYPE_CHECKING:
     from hedgerow.auto import TableClassifier
-    from hedgerow.io import Table
+    from hedgerow.data.io import Table
 
 __all__ = ["train"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._targets import one_vs_rest_signs
 from hedgerow.auto import TableClassifier
 from hedgerow.auto.judge import is_known
 from hedgerow.cli.loaded_model import BoundModel
+from hedgerow.data.targets import one_vs_rest_signs
 from hedgerow.errors import UnseenCategoryWarning
 from hedgerow.tree._table import prediction_blocks
 

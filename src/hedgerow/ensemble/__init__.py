@@ -1,12 +1,12 @@
 """Many learners that answer together."""
 
-from hedgerow.ensemble.balanced_forest import BalancedRandomForestClassifier
-from hedgerow.ensemble.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from hedgerow.ensemble.importance import Importances
+from hedgerow.ensemble.forest.balanced_forest import BalancedRandomForestClassifier
+from hedgerow.ensemble.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from hedgerow.ensemble.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from hedgerow.ensemble.forest.tuning import OobTuning, TriedForest, tune_by_oob
+from hedgerow.ensemble.importance.record import Importances
 from hedgerow.ensemble.out_of_bag import OutOfBag
-from hedgerow.ensemble.random_forest import RandomForestClassifier, RandomForestRegressor
 from hedgerow.ensemble.select import SelectFromForest
-from hedgerow.ensemble.tuning import OobTuning, TriedForest, tune_by_oob
 
 __all__ = [
     "BalancedRandomForestClassifier",

@@ -11,13 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
+from hedgerow._base.parameters import any_number, check_seed, text, true_or_false, whole_number
+from hedgerow._base.state import record
+from hedgerow._base.state.rules import labels, numbers, several, truths, whole_numbers
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import any_number, check_seed, text, true_or_false, whole_number
-from hedgerow._state import record
-from hedgerow._state.rules import labels, numbers, several, truths, whole_numbers
-from hedgerow.ensemble._answers import ClassAnswers, NumberAnswers, class_labels, scorer_named
-from hedgerow.ensemble._judges import ClassJudge, Judge, NumberJudge
-from hedgerow.ensemble._rules import array_of
+from hedgerow.ensemble.combining import ClassCombiner, Combiner, MeanCombiner
+from hedgerow.ensemble.known_predictions import (
+    KnownClassPredictions,
+    KnownValues,
+    class_labels,
+    scorer_named,
+)
+from hedgerow.ensemble.state_rules import array_of
 from hedgerow.errors import DataError
 from hedgerow.monitor import monitored, raising_at_once
 from hedgerow.resampling import Interval, accuracy_interval
@@ -222,11 +227,11 @@ class OutOfBag:
         function = metric or r2_score
         return lambda rows: float(function(y[rows], answers.predict(rows)))
 
-    def _answers(self) -> ClassAnswers | NumberAnswers:
+    def _answers(self) -> KnownClassPredictions | KnownValues:
         """Return what is predicted for each row; nothing that is used for those never left out."""
         if not self.classes:
-            return NumberAnswers(self.prediction)
-        return ClassAnswers(self._judge.answers(self.sums), self.prediction, self.classes)
+            return KnownValues(self.prediction)
+        return KnownClassPredictions(self._judge.answers(self.sums), self.prediction, self.classes)
 
     def _true(self) -> NDArray[Any]:
         """Return the targets as they were given to fit."""
@@ -235,11 +240,11 @@ class OutOfBag:
         return self.y[:, 0] if self.y.shape[1] == 1 else self.y
 
     @cached_property
-    def _judge(self) -> Judge:
+    def _judge(self) -> Combiner:
         if not self.classes:
-            return NumberJudge(self.y)
+            return MeanCombiner(self.y)
         n_classes = np.array([len(each) for each in self.classes], dtype=np.int32)
-        return ClassJudge(self.y, n_classes)
+        return ClassCombiner(self.y, n_classes)
 
     @cached_property
     def _vote_losses(self) -> Vector:

@@ -14,8 +14,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import (
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import (
     Rule,
     any_of,
     check_parameters,
@@ -29,18 +29,18 @@ from hedgerow._parameters import (
     true_or_false,
     whole_number,
 )
-from hedgerow._rows import check_columns, remember_columns
-from hedgerow._sparse import checked_sparse
-from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, optional, truths
-from hedgerow._validation import check_fitted
-from hedgerow.ensemble._blocks import Blocks
-from hedgerow.ensemble._by_tree import ByTree
-from hedgerow.ensemble._forest import Forest
-from hedgerow.ensemble._measuring import Question
-from hedgerow.ensemble._thresholds import is_above, threshold_of, threshold_rule
-from hedgerow.ensemble.importance import KINDS, Importances
-from hedgerow.ensemble.random_forest import RandomForestClassifier, RandomForestRegressor
+from hedgerow._base.sparse import checked_sparse
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import instance_of, optional, truths
+from hedgerow.data.rows import check_columns, remember_columns
+from hedgerow.data.training_data import check_fitted
+from hedgerow.ensemble.forest.base import Forest
+from hedgerow.ensemble.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from hedgerow.ensemble.importance.by_tree import MeasureByTree
+from hedgerow.ensemble.importance.feature_groups import FeatureGroups
+from hedgerow.ensemble.importance.measure import ImportanceRequest
+from hedgerow.ensemble.importance.record import KINDS, Importances
+from hedgerow.ensemble.importance.thresholds import is_above, threshold_of, threshold_rule
 from hedgerow.errors import DataError, ParameterError, warn_user
 from hedgerow.monitor import CallbackSupport, current, member_of, monitored_fit
 from hedgerow.resampling.seeded import seeded_clone
@@ -216,7 +216,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         check_parameters(self, _RULES)
         seed = check_seed(self.random_state)
         forest = self._forest(X, y, sample_weight, oob_group, seed)
-        question = Question.read(
+        question = ImportanceRequest.read(
             forest,
             self.kind,
             X,
@@ -308,7 +308,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
             raise ParameterError(msg)
         return int(most)
 
-    def _choose(self, question: Question, most: int) -> None:
+    def _choose(self, question: ImportanceRequest, most: int) -> None:
         """Set the importances, and which features are kept."""
         names, n_features = question.names, len(question.names)
         alone: Members = [(j,) for j in range(n_features)]
@@ -317,7 +317,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         )
         by_tree = question.by_tree([*alone, *groups], are_features=not groups)
         self.importances_ = question.record(
-            by_tree.columns(slice(0, n_features)), Blocks(names, alone, n_features)
+            by_tree.columns(slice(0, n_features)), FeatureGroups(names, alone, n_features)
         )
         if hasattr(self, "group_importances_"):
             del self.group_importances_
@@ -373,15 +373,17 @@ def _in_place(groups: Members, n_features: int) -> Members:
 
 
 def _grouped(
-    by_tree: ByTree, members: Members, groups: Members, names: list[str]
-) -> tuple[ByTree, Blocks]:
+    by_tree: MeasureByTree, members: Members, groups: Members, names: list[str]
+) -> tuple[MeasureByTree, FeatureGroups]:
     """Return the measure of groups and single features; the columns of groups come after all features."""
     n_features = len(names)
     column = {group: n_features + k for k, group in enumerate(groups)}
     chosen = [column.get(block, block[0]) for block in members]
     labels = [" + ".join(names[j] for j in block) for block in members]
     table = by_tree.table[:, chosen]
-    return ByTree(table, by_tree.is_counted, by_tree.total), Blocks(labels, members, n_features)
+    return MeasureByTree(table, by_tree.is_counted, by_tree.total), FeatureGroups(
+        labels, members, n_features
+    )
 
 
 def _columns(X: Any, places: NDArray[np.int64]) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
+from hedgerow._base.parameters import check_seed, one_of, whole_number
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import check_seed, one_of, whole_number
-from hedgerow._rows import refuse_masked
-from hedgerow._validation import check_targets
+from hedgerow.data.rows import refuse_masked
+from hedgerow.data.training_data import check_targets
 from hedgerow.errors import DataError
 from hedgerow.evaluation.metrics import Answers, Metrics, joint_metrics, read_metrics
 from hedgerow.evaluation.results import Comparison, Difference, Evaluation, Measurement

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from hedgerow._parameters import Rule, check_parameters, is_number
+from hedgerow._base.parameters import Rule, check_parameters, is_number
 
 __all__ = ["CoreForm", "Kernel", "Matrix", "Vector"]
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, matrix_of, read_rows
+from hedgerow.data.rows import Rows, matrix_of, read_rows
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import Matrix, Vector
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow._parameters import real_number
-from hedgerow._state import stateful
+from hedgerow._base.parameters import real_number
+from hedgerow._base.state import stateful
 from hedgerow.errors import ParameterError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
 

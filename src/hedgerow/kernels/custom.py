@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from hedgerow._parameters import Rule, true_or_false
-from hedgerow._rows import read_rows
-from hedgerow._sparse import checked_sparse
-from hedgerow._state import stateful
+from hedgerow._base.parameters import Rule, true_or_false
+from hedgerow._base.sparse import checked_sparse
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import read_rows
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
 from hedgerow.kernels.blocks import read_finite

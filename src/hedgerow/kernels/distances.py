@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from hedgerow._parameters import any_of, none, real_number
-from hedgerow._rows import Rows
-from hedgerow._state import stateful
+from hedgerow._base.parameters import any_of, none, real_number
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import Rows
 from hedgerow.errors import ParameterError
 from hedgerow.kernels.base import CoreForm, Matrix, Vector
 from hedgerow.kernels.blocks import column_pairs, paired_with_columns, squared_distances

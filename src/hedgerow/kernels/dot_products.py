@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow._parameters import whole_number
-from hedgerow._rows import Rows
-from hedgerow._state import stateful
+from hedgerow._base.parameters import whole_number
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import Rows
 from hedgerow.kernels.base import CoreForm, Matrix, Vector
 from hedgerow.kernels.blocks import dots, square_norms
 from hedgerow.kernels.vectors import Gamma, GammaKernel, VectorKernel, finite_number, gamma_rule

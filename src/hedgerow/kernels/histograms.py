@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hedgerow._rows import Rows
-from hedgerow._state import stateful
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import Rows
 from hedgerow.kernels.base import CoreForm, Matrix, Vector
 from hedgerow.kernels.blocks import column_pairs, read_finite, refuse_negative
 from hedgerow.kernels.vectors import Gamma, GammaKernel, VectorKernel, gamma_rule

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow._parameters import any_of, one_of, real_number
-from hedgerow._rows import Rows
+from hedgerow._base.parameters import any_of, one_of, real_number
+from hedgerow.data.rows import Rows
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels.base import Kernel, Matrix, Vector
 from hedgerow.kernels.blocks import read_finite, tiles, variance

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._base.parameters import HUGE, LEAST, is_whole, whole_number
 from hedgerow._engine import side_by_side
-from hedgerow._parameters import HUGE, LEAST, is_whole, whole_number
-from hedgerow._rows import array_of, by_use, matrix_of, rows_of
+from hedgerow.data.rows import array_of, by_use, matrix_of, rows_of
+from hedgerow.data.scaling import Scaling
 from hedgerow.errors import ParameterError
-from hedgerow.problems import LinearProblem, relative_gap
-from hedgerow.scaling import Scaling
+from hedgerow.problems.base import relative_gap
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_paths
 from hedgerow.solvers.together import in_groups, is_swept

@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
+from hedgerow._base.parameters import Rule, one_of, real_number, repeatable_seed
+from hedgerow._base.state.rules import AttributeRule, numbers
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import Rule, one_of, real_number, repeatable_seed
-from hedgerow._rows import matrix_of
-from hedgerow._state.rules import AttributeRule, numbers
+from hedgerow.data.rows import matrix_of
+from hedgerow.data.scaling import SCALES, Scaling
 from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
 from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
 from hedgerow.monitor import current
-from hedgerow.problems import LinearProblem
-from hedgerow.scaling import SCALES, Scaling
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import Settings
 
 __all__ = ["CV_RULES", "FITTED_BY_FOLDS", "CrossValidatedMachine"]

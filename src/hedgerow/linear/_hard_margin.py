@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from hedgerow.certificates import certify_overlap
 from hedgerow.errors import NotSeparableError, ParameterError
 from hedgerow.losses import HARD
-from hedgerow.problems import HardMarginProblem, LinearProblem
+from hedgerow.problems.certificates import certify_overlap
+from hedgerow.problems.hard_margin import HardMarginProblem
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["hardened", "not_separable"]
 

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import (
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import (
     Rule,
     any_of,
     check_parameters,
@@ -31,10 +30,11 @@ from hedgerow._parameters import (
     verbosity,
     whole_number,
 )
-from hedgerow._rows import by_use, compact
-from hedgerow._state.rules import AttributeRule, instance_of
-from hedgerow._validation import WeightedRows, check_fitted, check_prediction_data
-from hedgerow.certificates import Certificate, certify, on_bounds, worst
+from hedgerow._base.state.rules import AttributeRule, instance_of
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow.data.rows import by_use, compact
+from hedgerow.data.sparse_coef import planes_of_model
+from hedgerow.data.training_data import WeightedRows, check_fitted, check_prediction_data
 from hedgerow.errors import (
     NotCertifiedWarning,
     NotSeparableError,
@@ -42,12 +42,13 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
-from hedgerow.linear._classes import used_part, uses_most_rows
 from hedgerow.linear._hard_margin import not_separable
-from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
-from hedgerow.problems import LinearProblem, worst_status
+from hedgerow.problems.base import worst_status
+from hedgerow.problems.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.reduction import used_part, uses_most_rows
 from hedgerow.solvers import SOLVERS, Settings, Solution
 from hedgerow.solvers.together import in_groups, is_swept, solve_together
 

@@ -18,27 +18,28 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from hedgerow import _core
+from hedgerow._base.parameters import repeatable_seed
+from hedgerow._base.state import record
+from hedgerow._base.state.rules import numbers
 from hedgerow._engine import check_n_threads, in_threads
-from hedgerow._parameters import repeatable_seed
-from hedgerow._state import record
-from hedgerow._state.rules import numbers
-from hedgerow._targets import one_vs_rest_signs
-from hedgerow._validation import check_batch, check_regression_batch
-from hedgerow.certificates import Certificate, uncertified, worst
+from hedgerow.data.sparse_coef import planes_of_model
+from hedgerow.data.targets import one_vs_rest_signs
+from hedgerow.data.training_data import check_batch, check_regression_batch
 from hedgerow.errors import UnavailableError
-from hedgerow.linear._from_files import (
+from hedgerow.linear.files.estimator import (
     DESCENT,
     FINE,
     ClassifierFromFiles,
     MachineFromFiles,
     RegressorFromFiles,
 )
-from hedgerow.linear._sparse_coef import planes_of_model
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
-from hedgerow.problems import LinearProblem, inner
+from hedgerow.problems.base import inner
+from hedgerow.problems.certificates import Certificate, uncertified, worst
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS
-from hedgerow.solvers.dual_coordinate_descent import core_solver, stiffness
+from hedgerow.solvers.linear.dual_coordinate_descent import core_solver, stiffness
 
 __all__ = ["ClassifierByParts", "PartialSums", "RegressorByParts"]
 

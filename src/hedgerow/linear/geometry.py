@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow import _core
-from hedgerow._rows import dense, matrix_of, read_rows, refuse_masked
-from hedgerow._sparse import checked_sparse
+from hedgerow._base.sparse import checked_sparse
+from hedgerow.data.rows import dense, matrix_of, read_rows, refuse_masked
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["Hyperplane"]

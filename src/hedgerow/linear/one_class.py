@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hedgerow._parameters import positive_number
-from hedgerow._state import stateful
-from hedgerow._state.rules import numbers, truths
-from hedgerow._validation import WeightedRows, check_rows
+from hedgerow._base.parameters import positive_number
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import numbers, truths
+from hedgerow.data.training_data import WeightedRows, check_rows
 from hedgerow.linear._machine import COMMON_RULES, FITTED_BY_SOLVER, LinearMachine
 from hedgerow.losses import Hinge
 from hedgerow.monitor import monitored_fit
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems.base import Solution
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["LinearOneClassSVM"]
 

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hedgerow import _core
+from hedgerow._base.parameters import repeatable_seed
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import repeatable_seed
-from hedgerow._targets import labels_from_scores
-from hedgerow._validation import (
+from hedgerow.data.targets import labels_from_scores
+from hedgerow.data.training_data import (
     check_classification_data,
     check_prediction_data,
     check_regression_data,
 )
-from hedgerow.certificates import Certificate, certify
 from hedgerow.errors import ParameterError
 from hedgerow.linear._c_path import c_values, grid
 from hedgerow.linear.svc import LinearSVC
 from hedgerow.linear.svr import LinearSVR
 from hedgerow.monitor import monitored
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.certificates import Certificate, certify
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_path
 

@@ -13,36 +13,37 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
-from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import class_weights, one_of, positive_number, true_or_false
-from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
-from hedgerow._targets import is_label_matrix, labels_from_scores, scores_from_pairs
-from hedgerow._validation import (
+from hedgerow._base.parameters import class_weights, one_of, positive_number, true_or_false
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import instance_of, labels, numbers, optional, several, truths
+from hedgerow.calibrators.fold_scores import CalibratedScores
+from hedgerow.calibrators.maps import METHODS, ScoreMap
+from hedgerow.data.sparse_coef import SparseCoef
+from hedgerow.data.targets import is_label_matrix, labels_from_scores, scores_from_pairs
+from hedgerow.data.training_data import (
     LabelMatrixData,
     TrainingData,
     check_classification_data,
     check_label_matrix_data,
 )
-from hedgerow.calibrators import METHODS, ScoreMap
-from hedgerow.certificates import Certificate, on_bounds
-from hedgerow.crammer_singer import CrammerSingerProblem, planes_of
 from hedgerow.errors import ParameterError
-from hedgerow.linear._classes import (
+from hedgerow.linear._hard_margin import hardened
+from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
+from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
+from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
+from hedgerow.monitor import monitored_fit
+from hedgerow.penalties import PENALTIES
+from hedgerow.problems.base import Solution
+from hedgerow.problems.certificates import Certificate, on_bounds
+from hedgerow.problems.crammer_singer import CrammerSingerProblem, planes_of
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.reduction import (
     Split,
     each_label,
     one_vs_one,
     one_vs_rest,
     refuse_what_all_at_once_lacks,
 )
-from hedgerow.linear._hard_margin import hardened
-from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
-from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
-from hedgerow.linear._sparse_coef import SparseCoef
-from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
-from hedgerow.monitor import monitored_fit
-from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem, Solution
 
 __all__ = ["LinearSVC"]
 

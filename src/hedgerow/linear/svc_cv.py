@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from hedgerow._parameters import class_weights, one_of
-from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, labels, numbers, optional, several, truths
-from hedgerow._targets import labels_from_scores
-from hedgerow._validation import TrainingData, check_classification_data, class_factors
-from hedgerow.calibrators import METHODS, ScoreMap
-from hedgerow.certificates import Certificate
+from hedgerow._base.parameters import class_weights, one_of
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import instance_of, labels, numbers, optional, several, truths
+from hedgerow.calibrators.maps import METHODS, ScoreMap
+from hedgerow.data.targets import labels_from_scores
+from hedgerow.data.training_data import TrainingData, check_classification_data, class_factors
 from hedgerow.linear._cross_validated import CV_RULES, FITTED_BY_FOLDS, CrossValidatedMachine
 from hedgerow.linear._machine import FITTED_BY_SOLVER
 from hedgerow.linear.svc import LinearSVC
 from hedgerow.losses import LOSSES
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.certificates import Certificate
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["LinearSVCCV"]
 

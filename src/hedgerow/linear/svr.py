@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import HUGE, one_of, real_number
-from hedgerow._state import stateful
-from hedgerow._state.rules import instance_of, numbers, optional, truths
-from hedgerow._validation import RegressionData, check_regression_data
+from hedgerow._base.parameters import HUGE, one_of, real_number
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import instance_of, numbers, optional, truths
+from hedgerow.data.training_data import RegressionData, check_regression_data
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import PartialSums, RegressorByParts
 from hedgerow.losses import REGRESSION_LOSSES, regression_loss
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems.base import Solution
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["LinearSVR"]
 

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
 
-from hedgerow._parameters import HUGE, one_of, real_number
-from hedgerow._state import stateful
-from hedgerow._state.rules import numbers, truths
-from hedgerow._validation import RegressionData, check_regression_data
+from hedgerow._base.parameters import HUGE, one_of, real_number
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import numbers, truths
+from hedgerow.data.training_data import RegressionData, check_regression_data
 from hedgerow.linear._cross_validated import CV_RULES, FITTED_BY_FOLDS, CrossValidatedMachine
 from hedgerow.linear._machine import FITTED_BY_SOLVER
 from hedgerow.linear.svr import LinearSVR
 from hedgerow.losses import REGRESSION_LOSSES
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import LinearProblem
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["LinearSVRCV"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
-from hedgerow._state import checked_model, is_stateful
+from hedgerow._base.state import checked_model, is_stateful
 from hedgerow.errors import ParameterError
 from hedgerow.monitor.interrupts import raising_at_once
 from hedgerow.monitor.running import Attributes, Event, Listener, Plain, monitored

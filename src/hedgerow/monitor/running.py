@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias
 
 from hedgerow import _core
-from hedgerow._parameters import check_max_time
+from hedgerow._base.parameters import check_max_time
 from hedgerow.errors import ParameterError
 from hedgerow.monitor.interrupts import interrupts_asked_for
 

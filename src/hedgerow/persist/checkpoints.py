@@ -12,7 +12,7 @@ from traceback import walk_tb
 from typing import Any
 
 import hedgerow
-from hedgerow._parameters import is_number
+from hedgerow._base.parameters import is_number
 from hedgerow.errors import HedgerowError, ModelFormatError, ParameterError
 from hedgerow.monitor import keeping_in
 from hedgerow.persist.state_file import damaged, read_state, write_state

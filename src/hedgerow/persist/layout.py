@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._state import is_unicode
+from hedgerow._base.state import is_unicode
 
 __all__ = [
     "Header",

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from hedgerow._state import is_stateful
+from hedgerow._base.state import is_stateful
 from hedgerow.errors import ParameterError
 from hedgerow.persist.state_file import damaged, read_state, write_state
 

@@ -26,9 +26,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 import hedgerow
-from hedgerow._state import Arrays, Json, MissingPackageError, StateError, dump_state, load_state
+from hedgerow._base.state import (
+    Arrays,
+    Json,
+    MissingPackageError,
+    StateError,
+    dump_state,
+    load_state,
+)
+from hedgerow.data.io.source import open_regular
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
-from hedgerow.io.source import open_regular
 from hedgerow.persist import layout
 from hedgerow.persist.atomic import atomic_write
 from hedgerow.persist.layout import Header, LayoutError

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._base.parameters import Rule, check_seed, is_number, one_of, whole_number
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import Rule, check_seed, is_number, one_of, whole_number
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.monitor import monitored, raising_at_once
 from hedgerow.resampling import interval_methods as methods

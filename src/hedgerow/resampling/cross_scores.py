@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._fingerprint import fingerprint
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
 from hedgerow.monitor import Reason, current
 from hedgerow.resampling.folds import Split

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import generator_of, is_whole
+from hedgerow._base.parameters import generator_of, is_whole
 from hedgerow.errors import DataError
 
 __all__ = ["Split", "deal", "fold_rule", "splits_of"]

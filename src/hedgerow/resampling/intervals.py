@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from hedgerow._parameters import any_number, generator_of, one_of, real_number, whole_number
-from hedgerow._state import record
+from hedgerow._base.parameters import any_number, generator_of, one_of, real_number, whole_number
+from hedgerow._base.state import record
 from hedgerow.errors import DataError, ParameterError
 
 __all__ = ["Interval", "accuracy_interval"]

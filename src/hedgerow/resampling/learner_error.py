@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from hedgerow import _core
+from hedgerow._base.fingerprint import fingerprint
+from hedgerow._base.parameters import check_seed, one_of, whole_number
+from hedgerow._base.sparse import checked_sparse
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._fingerprint import fingerprint
-from hedgerow._parameters import check_seed, one_of, whole_number
-from hedgerow._rows import refuse_masked
-from hedgerow._sparse import checked_sparse
+from hedgerow.data.rows import refuse_masked
 from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.monitor import current, monitored, raising_at_once
 from hedgerow.resampling.bootstrapping import ConfidenceInterval, bootstrap, check, check_level

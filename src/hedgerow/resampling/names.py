@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import is_number
+from hedgerow._base.parameters import is_number
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.plan import Counts
 from hedgerow.resampling.statistics import (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import dense, read_rows
+from hedgerow.data.rows import dense, read_rows
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.plan import Counts, Plan, make_plan
 

@@ -7,27 +7,28 @@ from dataclasses import replace
 import numpy as np
 
 from hedgerow import _core
-from hedgerow._fingerprint import fingerprint
-from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
-from hedgerow.problems import LinearProblem, Solution, Status
-from hedgerow.solvers.augmented_lagrangian import AUGMENTED_LAGRANGIAN
-from hedgerow.solvers.class_interior_point import CLASS_INTERIOR_POINT
-from hedgerow.solvers.conjugate_gradient import CONJUGATE_GRADIENT
-from hedgerow.solvers.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
-from hedgerow.solvers.gradient_descent import GRADIENT_DESCENT
-from hedgerow.solvers.hard_margin import hard_margin
-from hedgerow.solvers.interior_point import INTERIOR_POINT
-from hedgerow.solvers.iterative_scaling import ITERATIVE_SCALING
-from hedgerow.solvers.lbfgs import LBFGS
-from hedgerow.solvers.newton import NEWTON
-from hedgerow.solvers.pegasos import PEGASOS
+from hedgerow.problems.base import Solution, Status
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.all_classes.interior_point import CLASS_INTERIOR_POINT
+from hedgerow.solvers.all_classes.sequential_dual import SEQUENTIAL_DUAL
+from hedgerow.solvers.first_order.conjugate_gradient import CONJUGATE_GRADIENT
+from hedgerow.solvers.first_order.gradient_descent import GRADIENT_DESCENT
+from hedgerow.solvers.first_order.iterative_scaling import ITERATIVE_SCALING
+from hedgerow.solvers.first_order.lbfgs import LBFGS
+from hedgerow.solvers.first_order.pegasos import PEGASOS
+from hedgerow.solvers.first_order.sgd import SGD
+from hedgerow.solvers.linear.augmented_lagrangian import AUGMENTED_LAGRANGIAN
+from hedgerow.solvers.linear.dual_coordinate_descent import DUAL_COORDINATE_DESCENT
+from hedgerow.solvers.linear.hard_margin import hard_margin
+from hedgerow.solvers.linear.interior_point import INTERIOR_POINT
+from hedgerow.solvers.linear.newton import NEWTON
+from hedgerow.solvers.linear.proximal_newton import PROXIMAL_NEWTON
 from hedgerow.solvers.plan import plan
-from hedgerow.solvers.proximal_newton import PROXIMAL_NEWTON
-from hedgerow.solvers.sequential_dual import SEQUENTIAL_DUAL
 from hedgerow.solvers.settings import Progress, Settings
-from hedgerow.solvers.sgd import SGD
 from hedgerow.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "begin", "first_try", "solve"]

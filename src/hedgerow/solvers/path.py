@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems.base import Solution
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.settings import Settings
 from hedgerow.solvers.together import solve_together
 

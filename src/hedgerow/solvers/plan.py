@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hedgerow import _core
-from hedgerow._rows import n_values, rows_of
-from hedgerow.crammer_singer import CrammerSingerProblem
-from hedgerow.problems import HardMarginProblem, LinearProblem
-from hedgerow.solvers.active_set import is_cheap
-from hedgerow.solvers.class_active_set import is_small
-from hedgerow.solvers.newton import DIRECT_UNKNOWNS
-from hedgerow.solvers.smooth_objective import ROWS_PER_UNKNOWN, WORTH_A_START
+from hedgerow.data.rows import n_values, rows_of
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.hard_margin import HardMarginProblem
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.all_classes.active_set import is_small
+from hedgerow.solvers.linear.active_set import is_cheap
+from hedgerow.solvers.linear.newton import DIRECT_UNKNOWNS
+from hedgerow.solvers.linear.smooth_objective import ROWS_PER_UNKNOWN, WORTH_A_START
 
 __all__ = ["plan"]
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._state import Json
+from hedgerow._base.state import Json
 from hedgerow.monitor import Monitor, current
-from hedgerow.problems import LinearProblem, Solution, Status, relative_gap
+from hedgerow.problems.base import Solution, Status, relative_gap
+from hedgerow.problems.linear import LinearProblem
 
 __all__ = ["Progress", "Settings"]
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hedgerow._parameters import Rule
+from hedgerow._base.parameters import Rule
 from hedgerow.errors import ParameterError
-from hedgerow.problems import Intercept, LinearProblem, Status
+from hedgerow.problems.base import Intercept, Status
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.settings import Progress
 
 __all__ = ["Algorithm", "Option", "Solver"]

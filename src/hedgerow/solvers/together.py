@@ -10,9 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from hedgerow import _core
-from hedgerow.problems import LinearProblem, Solution
+from hedgerow.problems.base import Solution
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.choose import begin, first_try, solve
-from hedgerow.solvers.joint_descent import descend_together, is_alike
+from hedgerow.solvers.linear.joint_descent import descend_together, is_alike
 from hedgerow.solvers.settings import Progress, Settings
 
 __all__ = ["in_groups", "is_swept", "solve_together"]

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._calibrated_scores import CalibratedScores
-from hedgerow._parameters import Rule, any_of, class_weights, one_of, true_or_false
-from hedgerow._state.rules import (
+from hedgerow._base.parameters import Rule, any_of, class_weights, one_of, true_or_false
+from hedgerow._base.state.rules import (
     AttributeRule,
     instance_of,
     labels,
@@ -22,22 +21,19 @@ from hedgerow._state.rules import (
     several,
     whole_numbers,
 )
-from hedgerow._targets import (
-    labels_from_scores,
-    pairs_of_classes,
-    scores_from_pairs,
-)
-from hedgerow._validation import (
+from hedgerow.calibrators.fold_scores import CalibratedScores
+from hedgerow.calibrators.maps import METHODS, ScoreMap
+from hedgerow.data.targets import labels_from_scores, pairs_of_classes, scores_from_pairs
+from hedgerow.data.training_data import (
     TrainingData,
     check_classification_data,
     check_weights,
     class_factors,
 )
-from hedgerow.calibrators import METHODS, ScoreMap
-from hedgerow.certificates import Certificate
-from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelProblem
+from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
+from hedgerow.problems.certificates import Certificate
+from hedgerow.problems.kernel import KernelProblem
 from hedgerow.svm._coefficients import Found, of_pairs, of_planes
 from hedgerow.svm._compressible import without_proof
 from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part, Result

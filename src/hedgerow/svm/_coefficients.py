@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._targets import pairs_of_classes
+from hedgerow.data.targets import pairs_of_classes
 from hedgerow.errors import DataError
 
 __all__ = ["Coefficients", "Found", "layout_problem", "of_pairs", "of_planes"]

@@ -11,15 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow._base.parameters import whole_number
 from hedgerow._engine import check_n_threads
-from hedgerow._parameters import whole_number
-from hedgerow._rows import Rows, dense, read_rows
-from hedgerow._validation import check_fitted
-from hedgerow.certificates import Certificate
+from hedgerow.data.rows import Rows, dense, read_rows
+from hedgerow.data.scaling import Scaling
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, ParameterError, UnavailableError
-from hedgerow.gram import Gram
 from hedgerow.kernels import Kernel, Precomputed
-from hedgerow.scaling import Scaling
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.certificates import Certificate
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._space import KernelSpace, compiled
 from hedgerow.svm.compress import Compressed, Compression, compressed

@@ -14,9 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import (
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import (
     Rule,
     any_of,
     check_parameters,
@@ -27,8 +26,7 @@ from hedgerow._parameters import (
     verbosity,
     whole_number,
 )
-from hedgerow._rows import Rows, dense, matrix_of
-from hedgerow._state.rules import (
+from hedgerow._base.state.rules import (
     AttributeRule,
     instance_of,
     numbers,
@@ -36,8 +34,10 @@ from hedgerow._state.rules import (
     rows,
     whole_numbers,
 )
-from hedgerow._validation import WeightedRows, check_prediction_rows
-from hedgerow.certificates import Certificate, worst
+from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow.data.rows import Rows, dense, matrix_of
+from hedgerow.data.scaling import SCALES, Scaling
+from hedgerow.data.training_data import WeightedRows, check_prediction_rows
 from hedgerow.errors import (
     DataError,
     NotCertifiedWarning,
@@ -45,10 +45,6 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
-from hedgerow.gram import Gram
-from hedgerow.kernel_classes import KernelClasses
-from hedgerow.kernel_fit import fit_kernel
-from hedgerow.kernel_problems import KernelProblem, KernelSolution
 from hedgerow.kernels import (
     Kernel,
     Linear,
@@ -58,12 +54,16 @@ from hedgerow.kernels import (
     gamma_rule,
     kernel_rule,
 )
+from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import CallbackSupport
-from hedgerow.problems import worst_status
-from hedgerow.scaling import SCALES, Scaling
-from hedgerow.solvers.decomposition import SharedRows
-from hedgerow.solvers.kernel_run import MEGABYTE, SMALL, KernelSettings
-from hedgerow.solvers.kernel_system import centred, has_negative_direction, is_semidefinite
+from hedgerow.problems.base import worst_status
+from hedgerow.problems.certificates import Certificate, worst
+from hedgerow.problems.kernel import KernelProblem, KernelSolution
+from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
+from hedgerow.solvers.dual_qp.decomposition import SharedRows
+from hedgerow.solvers.dual_qp.fit import fit_kernel
+from hedgerow.solvers.dual_qp.linear_system import centred, has_negative_direction, is_semidefinite
+from hedgerow.solvers.dual_qp.run import MEGABYTE, SMALL, KernelSettings
 from hedgerow.svm._coefficients import Coefficients, layout_problem
 from hedgerow.svm._compressible import Compressible
 from hedgerow.svm._scale_check import warn_of_scales
@@ -136,7 +136,7 @@ class Part:
     """
 
     points: Indices
-    problem: Callable[[Gram], KernelProblem | KernelClasses]
+    problem: Callable[[Gram], KernelProblem | KernelCrammerSingerProblem]
     start: Vector | None = None
     classes: tuple[Indices, Indices] | None = None
 
@@ -397,7 +397,7 @@ def _fit_part(
 
 
 def _is_convex(
-    kernel: Kernel, problem: KernelProblem | KernelClasses, settings: KernelSettings
+    kernel: Kernel, problem: KernelProblem | KernelCrammerSingerProblem, settings: KernelSettings
 ) -> bool:
     """Say whether a dual value bounds the objective; a table of values is looked at, as far as it is not too large."""
     of_differences = problem.sees_only_differences

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
 from hedgerow import _core
-from hedgerow._parameters import whole_number
-from hedgerow._rows import Rows, dense
-from hedgerow._state.rules import AttributeRule, whole_numbers
-from hedgerow._validation import WeightedRows, check_prediction_rows, check_rows
-from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow._base.parameters import whole_number
+from hedgerow._base.state.rules import AttributeRule, whole_numbers
+from hedgerow.data.rows import Rows, dense
+from hedgerow.data.training_data import WeightedRows, check_prediction_rows, check_rows
+from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
+from hedgerow.problems.kernel import KernelProblem, KernelSolution
 from hedgerow.svm._coefficients import Found, of_planes
 from hedgerow.svm._machine import FITTED_RULES, KernelMachine, Part
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import positive_number, whole_number
-from hedgerow._rows import dense
-from hedgerow._state.rules import AttributeRule, whole_numbers
-from hedgerow._validation import RegressionData, check_regression_data
-from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelProblem
+from hedgerow._base.parameters import positive_number, whole_number
+from hedgerow._base.state.rules import AttributeRule, whole_numbers
+from hedgerow.data.rows import dense
+from hedgerow.data.training_data import RegressionData, check_regression_data
+from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
+from hedgerow.problems.kernel import KernelProblem
 from hedgerow.svm._coefficients import Found, of_planes
 from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part
 

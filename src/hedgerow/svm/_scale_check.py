@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow._rows import Rows
+from hedgerow.data.rows import Rows
 from hedgerow.errors import ScaleWarning, warn_user
 
 __all__ = ["warn_of_scales"]

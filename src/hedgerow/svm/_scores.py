@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, compact, matrix_of
+from hedgerow.data.rows import Rows, compact, matrix_of
 from hedgerow.kernels import Kernel, Linear, Precomputed
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._space import compiled

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, dense, matrix_of
+from hedgerow.data.rows import Rows, dense, matrix_of
 from hedgerow.errors import DataError
-from hedgerow.gram import FunctionGram, Gram, MatrixGram, core_kernel
 from hedgerow.kernels import Kernel, RowsKernel
+from hedgerow.kernels.gram import FunctionGram, Gram, MatrixGram, core_kernel
 
 __all__ = ["KernelSpace", "compiled"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.solvers.kernel_run import KernelSettings
+from hedgerow.solvers.dual_qp.run import KernelSettings
 from hedgerow.svm._space import KernelSpace
 
 __all__ = ["WithinClasses"]

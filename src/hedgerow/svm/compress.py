@@ -23,11 +23,11 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from hedgerow._parameters import real_number, whole_number
-from hedgerow._state import record
-from hedgerow._state.rules import numbers
+from hedgerow._base.parameters import real_number, whole_number
+from hedgerow._base.state import record
+from hedgerow._base.state.rules import numbers
 from hedgerow.errors import UnavailableError
-from hedgerow.gram import Gram
+from hedgerow.kernels.gram import Gram
 from hedgerow.svm._coefficients import Coefficients
 
 __all__ = ["Compressed", "Compression", "compressed"]

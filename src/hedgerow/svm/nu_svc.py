@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, positive_number
-from hedgerow._state import stateful
-from hedgerow.gram import Gram
-from hedgerow.kernel_machines import NuClasses
-from hedgerow.kernel_problems import KernelProblem
+from hedgerow._base.parameters import one_of, positive_number
+from hedgerow._base.state import stateful
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.kernel import KernelProblem
+from hedgerow.problems.nu_svc import NuSvcProblem
 from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
 from hedgerow.svm._coefficients import Found
 from hedgerow.svm._machine import Part, Result
@@ -121,7 +121,7 @@ n_features_in_, feature_names_in_
 
     def _binary(self, y: Vector, weight: Vector, sides: str) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem of two classes."""
-        return partial(NuClasses, y=y, weight=weight, nu=float(self.nu), sides=sides)
+        return partial(NuSvcProblem, y=y, weight=weight, nu=float(self.nu), sides=sides)
 
     def _planes(self, part: Part, result: Result) -> list[Found]:
         """Return the plane of a solution with functional margin 1, or the one that stands in for it."""

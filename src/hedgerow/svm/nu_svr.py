@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import positive_number, real_number
-from hedgerow._state import stateful
-from hedgerow._state.rules import optional
-from hedgerow._validation import RegressionData
-from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelProblem
-from hedgerow.kernel_regression import NuTube
+from hedgerow._base.parameters import positive_number, real_number
+from hedgerow._base.state import stateful
+from hedgerow._base.state.rules import optional
+from hedgerow.data.training_data import RegressionData
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.kernel import KernelProblem
+from hedgerow.problems.nu_svr import NuSvrProblem
 from hedgerow.svm._machine import Part
 from hedgerow.svm._regressor import FITTED_REGRESSOR_RULES, REGRESSOR_RULES, KernelRegressor
 
@@ -104,7 +104,7 @@ certificate_, n_iter_, status_, fit_status_, shape_fit_, n_features_in_, feature
 
     def _tube(self, target: Vector, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""
-        return partial(NuTube, target=target, weight=weight, nu=float(self.nu))
+        return partial(NuSvrProblem, target=target, weight=weight, nu=float(self.nu))
 
     def _keep(
         self, data: RegressionData, part: Part, figures: Mapping[str, Any], beta: Vector

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import positive_number
-from hedgerow._rows import Rows
-from hedgerow._state import stateful
-from hedgerow.gram import Gram
-from hedgerow.kernel_machines import OneClass
-from hedgerow.kernel_problems import KernelProblem
+from hedgerow._base.parameters import positive_number
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import Rows
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.kernel import KernelProblem
+from hedgerow.problems.one_class import OneClassProblem
 from hedgerow.svm._machine import COMMON_RULES
 from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
 
@@ -119,4 +119,4 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
 
     def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""
-        return partial(OneClass, weight=weight, nu=float(self.nu))
+        return partial(OneClassProblem, weight=weight, nu=float(self.nu))

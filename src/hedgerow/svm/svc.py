@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, positive_number, true_or_false
-from hedgerow._state import stateful
-from hedgerow._validation import TrainingData
+from hedgerow._base.parameters import one_of, positive_number, true_or_false
+from hedgerow._base.state import stateful
+from hedgerow.data.training_data import TrainingData
 from hedgerow.errors import ParameterError
-from hedgerow.gram import Gram
-from hedgerow.kernel_classes import KernelClasses
-from hedgerow.kernel_machines import Classes, Loss
-from hedgerow.kernel_problems import KernelProblem
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.c_svc import CSvcProblem, Loss
+from hedgerow.problems.kernel import KernelProblem
+from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
 from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
 from hedgerow.svm._machine import Part
 
@@ -219,7 +219,7 @@ class SVC(KernelClassifier):
         """Return what makes the problem of two classes; a hard margin has no weights, only rows."""
         C = 2.0 * self.C if self.multi_class == "crammer_singer" else self.C
         return partial(
-            Classes,
+            CSvcProblem,
             y=y,
             weight=np.full(len(y), np.inf) if math.isinf(C) else C * weight,
             loss=self.loss,
@@ -237,7 +237,7 @@ class SVC(KernelClassifier):
         """Return the problem of Crammer and Singer."""
         points, n_classes = np.flatnonzero(data.sample_weight > 0), len(data.classes)
         problem = partial(
-            KernelClasses,
+            KernelCrammerSingerProblem,
             y=data.y[points],
             weight=self.C * data.sample_weight[points],
             n_classes=n_classes,

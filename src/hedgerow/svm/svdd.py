@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import any_of, none, positive_number, real_number
-from hedgerow._rows import Rows
-from hedgerow._state import stateful
-from hedgerow._validation import WeightedRows
+from hedgerow._base.parameters import any_of, none, positive_number, real_number
+from hedgerow._base.state import stateful
+from hedgerow.data.rows import Rows
+from hedgerow.data.training_data import WeightedRows
 from hedgerow.errors import ParameterError, UnavailableError
-from hedgerow.gram import Gram
-from hedgerow.kernel_machines import Ball
-from hedgerow.kernel_problems import KernelProblem, KernelSolution
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.kernel import KernelProblem, KernelSolution
+from hedgerow.problems.svdd import SvddProblem
 from hedgerow.svm._machine import COMMON_RULES, Part
 from hedgerow.svm._outliers import FITTED_OUTLIER_RULES, KernelOutlierMachine
 from hedgerow.svm.compress import Compressed
@@ -147,7 +147,7 @@ shape_fit_, n_features_in_, feature_names_in_
     def _surface(self, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""
         cost = self.C if self.nu is None else 1.0 / (self.nu * float(np.sum(weight)))
-        return partial(Ball, weight=cost * weight)
+        return partial(SvddProblem, weight=cost * weight)
 
     def _sq_lengths(self, rows: Rows) -> Vector:
         """Return K(x, x) of each row."""

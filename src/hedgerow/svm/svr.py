@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import HUGE, real_number, true_or_false
-from hedgerow._state import stateful
-from hedgerow.gram import Gram
-from hedgerow.kernel_problems import KernelProblem
-from hedgerow.kernel_regression import Tube
+from hedgerow._base.parameters import HUGE, real_number, true_or_false
+from hedgerow._base.state import stateful
+from hedgerow.kernels.gram import Gram
+from hedgerow.problems.kernel import KernelProblem
+from hedgerow.problems.svr import SvrProblem
 from hedgerow.svm._regressor import FITTED_REGRESSOR_RULES, REGRESSOR_RULES, KernelRegressor
 
 __all__ = ["SVR"]
@@ -106,7 +106,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
     def _tube(self, target: Vector, weight: Vector) -> Callable[[Gram], KernelProblem]:
         """Return what makes the problem."""
         return partial(
-            Tube,
+            SvrProblem,
             target=target,
             weight=weight,
             epsilon=float(self.epsilon),

@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow._rows import matrix_of
-from hedgerow.certificates import certify
-from hedgerow.crammer_singer import CrammerSingerProblem
+from hedgerow.data.rows import matrix_of
 from hedgerow.losses import ALL_CLASSES, HARD, REGRESSION_LOSSES, loss_by_name, regression_loss
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems import HardMarginProblem, Intercept, LinearProblem
+from hedgerow.problems.base import Intercept
+from hedgerow.problems.certificates import certify
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.hard_margin import HardMarginProblem
+from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, solve
 
 __all__ = ["check_solver"]

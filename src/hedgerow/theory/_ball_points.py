@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._rows import Rows, dense, matrix_of
+from hedgerow.data.rows import Rows, dense, matrix_of
 from hedgerow.kernels import Kernel
 from hedgerow.kernels.blocks import read_finite
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.solvers.ridge_system import cholesky_factor
+from hedgerow.solvers.linear.ridge_system import cholesky_factor
 from hedgerow.theory._ball_points import Points, Vector
 
 __all__ = ["by_active_set", "by_pairs"]

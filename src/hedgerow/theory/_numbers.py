@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hedgerow._parameters import real_number, whole_number
+from hedgerow._base.parameters import real_number, whole_number
 from hedgerow.errors import ParameterError
 
 __all__ = ["check_count", "check_number", "check_share"]

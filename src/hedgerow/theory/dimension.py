@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from hedgerow._rows import dense
+from hedgerow.data.rows import dense
 from hedgerow.errors import DataError
 from hedgerow.kernels.blocks import read_finite
 from hedgerow.theory._numbers import check_count

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hedgerow import _core
-from hedgerow._rows import matrix_of, read_rows
+from hedgerow.data.rows import matrix_of, read_rows
 from hedgerow.errors import DataError
 from hedgerow.linear import Hyperplane
 from hedgerow.theory._numbers import check_share

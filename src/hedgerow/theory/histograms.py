@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hedgerow._rows import refuse_masked
+from hedgerow.data.rows import refuse_masked
 from hedgerow.errors import DataError, UnavailableError
 from hedgerow.linear import Hyperplane
 from hedgerow.theory._numbers import check_count

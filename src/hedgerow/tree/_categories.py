@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._state import record
-from hedgerow._state.rules import Shaped, Sizes, expectation, labels, several, size, whole_numbers
+from hedgerow._base.state import record
+from hedgerow._base.state.rules import (
+    Shaped,
+    Sizes,
+    expectation,
+    labels,
+    several,
+    size,
+    whole_numbers,
+)
 from hedgerow.errors import DataTypeError
 from hedgerow.tree._columns import Factors
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow._parameters import is_whole
-from hedgerow._rows import some
+from hedgerow._base.parameters import is_whole
+from hedgerow.data.rows import some
 from hedgerow.errors import ParameterError
 
 __all__ = ["Choice", "categorical_rule", "choice_of"]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hedgerow._parameters import Rule, class_weights, one_of
-from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, labels, several
-from hedgerow._validation import check_fitted
+from hedgerow._base.parameters import Rule, class_weights, one_of
+from hedgerow._base.state.rules import AttributeRule, Shaped, Sizes, expectation, labels, several
+from hedgerow.data.training_data import check_fitted
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree._estimator import FITTED_RULES, DecisionTree
 from hedgerow.tree._growth import GROWTH_RULES

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._rows import is_missing
+from hedgerow.data.rows import is_missing
 from hedgerow.errors import DataError, DataTypeError
 
 __all__ = ["Column", "Factors", "as_floats", "float_kind", "read_column"]

@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, clone, is_classifier
 from sklearn.utils import Bunch
 
+from hedgerow._base.estimator import Estimator
+from hedgerow._base.parameters import Rule, check_parameters, check_seed, short_text, whole_number
+from hedgerow._base.state.rules import (
+    AttributeRule,
+    Shaped,
+    Sizes,
+    expectation,
+    instance_of,
+    optional,
+)
 from hedgerow._engine import check_n_threads
-from hedgerow._estimator import Estimator
-from hedgerow._parameters import Rule, check_parameters, check_seed, short_text, whole_number
-from hedgerow._row_sketch import RowSketch
-from hedgerow._state.rules import AttributeRule, Shaped, Sizes, expectation, instance_of, optional
-from hedgerow._validation import check_fitted
+from hedgerow.data.row_sketch import RowSketch
+from hedgerow.data.training_data import check_fitted
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.tree._categories import Categories
 from hedgerow.tree._growth import CRITERIA, Growth, grow, n_features_tried, settings_of

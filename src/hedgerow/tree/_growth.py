@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._parameters import (
+from hedgerow._base.parameters import (
     Rule,
     any_of,
     is_number,

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._row_sketch import RowSketch, kept_rows
-from hedgerow._rows import (
+from hedgerow.data.row_sketch import RowSketch, kept_rows
+from hedgerow.data.rows import (
     FLOATS,
     RESHAPE,
     check_columns,
@@ -30,7 +30,7 @@ from hedgerow._rows import (
     remember_columns,
     with_masked_as_missing,
 )
-from hedgerow._validation import check_fitted
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, UnseenCategoryWarning, warn_user
 from hedgerow.monitor import current
 from hedgerow.tree._categories import Categories, sorted_values

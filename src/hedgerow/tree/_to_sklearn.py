@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._rows import some
-from hedgerow._validation import check_fitted
+from hedgerow.data.rows import some
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, UnavailableError
 from hedgerow.tree._growth import CRITERIA
 from hedgerow.tree._table import prediction_rows

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._sparse import checked_sparse
-from hedgerow._validation import check_labels, check_targets, check_weights, class_factors
+from hedgerow._base.sparse import checked_sparse
+from hedgerow.data.training_data import check_labels, check_targets, check_weights, class_factors
 from hedgerow.errors import DataError
 from hedgerow.tree._table import FeatureTable
 

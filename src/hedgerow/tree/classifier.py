@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow._state import stateful
+from hedgerow._base.state import stateful
 from hedgerow.tree._class_tree import CLASS_RULES, FITTED_CLASS_RULES, ClassTree
 from hedgerow.tree._estimator import PRUNABLE_RULES, PrunableTree
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._parameters import one_of
-from hedgerow._state import stateful
+from hedgerow._base.parameters import one_of
+from hedgerow._base.state import stateful
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree._estimator import FITTED_RULES, PRUNABLE_RULES, PrunableTree
 from hedgerow.tree._growth import GROWTH_RULES

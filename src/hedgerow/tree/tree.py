@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hedgerow._state import record
-from hedgerow._state.rules import Shaped, numbers, truths, whole_numbers
+from hedgerow._base.state import record
+from hedgerow._base.state.rules import Shaped, numbers, truths, whole_numbers
 from hedgerow.errors import DataError
 from hedgerow.tree._partial_dependence import partial_dependence
 from hedgerow.tree._routing import router_of

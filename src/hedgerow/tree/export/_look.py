@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import Rule, one_of, text, whole_number
+from hedgerow._base.parameters import Rule, one_of, text, whole_number
 from hedgerow.tree.export._questions import Wording
 from hedgerow.tree.export._subject import DEPTH, FLAG, Subject, check_options, class_names_of
 from hedgerow.tree.export._writing import dot, markup, plain

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import Rule, any_of, none, true_or_false, whole_number
-from hedgerow._validation import check_fitted
+from hedgerow._base.parameters import Rule, any_of, none, true_or_false, whole_number
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import ParameterError
 from hedgerow.tree.tree import WORD, Tree
 

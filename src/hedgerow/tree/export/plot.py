@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hedgerow._parameters import any_of, none, real_number
+from hedgerow._base.parameters import any_of, none, real_number
 from hedgerow.tree.export._look import PLAIN, Look, Options, look_of
 from hedgerow.tree.export._subject import check_options, subject_of
 from hedgerow.tree.export._tidy import places

@@ -7,7 +7,7 @@ import keyword
 import re
 from typing import Any
 
-from hedgerow._parameters import text
+from hedgerow._base.parameters import text
 from hedgerow.errors import ParameterError
 from hedgerow.tree.export._subject import Subject, check_options, subject_of
 from hedgerow.tree.export._writing import literal

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow._validation import check_fitted
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import ParameterError
 from hedgerow.tree._to_sklearn import refuse_categories
 from hedgerow.tree.tree import Tree

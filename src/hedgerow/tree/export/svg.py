@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow._parameters import any_of, none, one_of, text, whole_number
+from hedgerow._base.parameters import any_of, none, one_of, text, whole_number
 from hedgerow.errors import ParameterError
 from hedgerow.tree.export._questions import Wording
 from hedgerow.tree.export._subject import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow._parameters import whole_number
+from hedgerow._base.parameters import whole_number
 from hedgerow.errors import ParameterError
 from hedgerow.tree.export._questions import Wording
 from hedgerow.tree.export._subject import (

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from hedgerow._base.parameters import check_seed, generator_of, is_whole, one_of
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow._parameters import check_seed, generator_of, is_whole, one_of
-from hedgerow._validation import check_weights
+from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.folds import Split, deal, fold_rule
 from hedgerow.resampling.samples import take_rows

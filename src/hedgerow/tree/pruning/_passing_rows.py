@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from hedgerow._validation import check_labels, check_targets
+from hedgerow.data.training_data import check_labels, check_targets
 from hedgerow.errors import DataError
 from hedgerow.tree.tree import Tree
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammaln, ndtr, xlogy
 
-from hedgerow._parameters import generator_of
+from hedgerow._base.parameters import generator_of
 
 __all__ = ["PURITIES", "log_probability", "log_ways", "permutation_p_values", "whole_counts"]
 

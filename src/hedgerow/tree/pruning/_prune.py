@@ -7,9 +7,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from hedgerow._parameters import any_of, none, one_of, real_number, true_or_false, whole_number
-from hedgerow._state import record
-from hedgerow._validation import check_fitted
+from hedgerow._base.parameters import any_of, none, one_of, real_number, true_or_false, whole_number
+from hedgerow._base.state import record
+from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import ParameterError
 from hedgerow.tree.pruning._choose_alpha import cross_validated_path
 from hedgerow.tree.pruning.cost_complexity import prune_cost_complexity

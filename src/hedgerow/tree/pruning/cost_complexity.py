@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._parameters import one_of, real_number
+from hedgerow._base.parameters import one_of, real_number
 from hedgerow.errors import ParameterError
 from hedgerow.tree.pruning._cut import cut, over_ancestors
 from hedgerow.tree.tree import Tree

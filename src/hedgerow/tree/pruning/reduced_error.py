@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._validation import check_weights
+from hedgerow.data.training_data import check_weights
 from hedgerow.errors import ParameterError
 from hedgerow.tree.pruning._cut import cut
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors

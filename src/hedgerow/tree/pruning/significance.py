@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, f
 from sklearn.base import is_classifier
 
-from hedgerow._parameters import check_seed, one_of, real_number, whole_number
+from hedgerow._base.parameters import check_seed, one_of, real_number, whole_number
 from hedgerow.errors import ParameterError
 from hedgerow.tree.importance import split_scores
 from hedgerow.tree.pruning._cut import cut

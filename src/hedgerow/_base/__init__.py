@@ -1,0 +1,1 @@
+"""What everything stands on: parameters, state, fingerprints, sparse structure, rounding."""

@@ -1,0 +1,1 @@
+"""X, y and weights at the door: rows, targets, tables, files, scaling."""

@@ -1,0 +1,183 @@
+"""CSV files in blocks: by pyarrow where it is installed, else by the reader of whole tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
+from hedgerow.data.io.cells import MISSING, is_missing, is_number, numbers_of, shortened, text_array
+from hedgerow.data.io.csv_file import CsvRequest, column_names, csv_pieces, target_position
+from hedgerow.data.io.sniff import sniff_layout
+from hedgerow.data.io.source import DAMAGE, Source
+from hedgerow.errors import FileFormatError
+
+__all__ = ["CsvBlocks"]
+
+_ENCODE = "encode the column as numbers first, or read the whole table and use fit"
+
+
+class CsvBlocks:
+    """The rows of a CSV file, a block at a time; every column but the target is numbers."""
+
+    def __init__(
+        self,
+        source: Source,
+        head: list[bytes],
+        target: str | int | None,
+        weight: str | int | None = None,
+    ) -> None:
+        self.source = source
+        self.path: Path = source.path
+        self._layout = sniff_layout(source.path, head, target)
+        names = column_names(source, self._layout)
+        self._target = self._position(names, -1 if target is None else target)
+        self._weight = None if weight is None else self._position(names, weight)
+        if not self._layout.has_header:
+            names = [f"column {i}" for i in range(len(names))]
+        self._names = names
+        roles = (self._target, self._weight)
+        self._features = [name for i, name in enumerate(names) if i not in roles]
+        if not self._features or self._weight == self._target:
+            problem = "there is no column but the target and the weights; add columns to learn from"
+            raise FileFormatError(self.path, None, problem)
+
+    def _position(self, names: list[str], column: str | int) -> int:
+        """Return where a column is."""
+        wish = CsvRequest(column, True, None, frozenset())
+        position = target_position(self.source, self._layout, names, wish)
+        assert position is not None
+        return position
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features, if the file has a header."""
+        return self._features if self._layout.has_header else None
+
+    def blocks(self, block_bytes: int) -> Iterator[Block]:
+        """Yield the rows in blocks of about so many bytes of text."""
+        return self._by_arrow(block_bytes) if find_spec("pyarrow") else self._plain(block_bytes)
+
+    def _by_arrow(self, block_bytes: int) -> Iterator[Block]:
+        """Yield what pyarrow reads; where it cannot, the plain reader goes on, or says what is wrong."""
+        import pyarrow as pa
+
+        n_before = 0
+        with self.source.open() as stream:
+            try:
+                for batch in self._batches(stream, block_bytes):
+                    X = np.empty((batch.num_rows, len(self._features)))
+                    for j, name in enumerate(self._features):
+                        X[:, j] = batch.column(name).to_numpy(zero_copy_only=False)
+                    labels = self._labels(batch.column(self._names[self._target]), n_before)
+                    refuse_what_is_not_finite(self.path, self._features, X, n_before)
+                    weights = None
+                    if self._weight is not None:
+                        found = batch.column(self._names[self._weight])
+                        weights = found.to_numpy(zero_copy_only=False)
+                        weights = checked_weights(self.path, weights, n_before)
+                    n_before += len(X)
+                    yield Block((X,), labels, X.nbytes, weights)
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, *DAMAGE):
+                yield from _after(n_before, self._plain(block_bytes))
+
+    def _batches(self, stream: Any, block_bytes: int) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        target = self._names[self._target]
+        types = dict.fromkeys(self._names, pa.float64())
+        reader = csv.open_csv(
+            stream,
+            csv.ReadOptions(
+                block_size=block_bytes,
+                column_names=self._names,
+                skip_rows=int(self._layout.has_header),
+            ),
+            csv.ParseOptions(delimiter=self._layout.delimiter),
+            csv.ConvertOptions(
+                column_types=types | {target: pa.string()}, null_values=sorted(MISSING)
+            ),
+        )
+        return (batch for batch in reader if batch.num_rows)
+
+    def _labels(self, column: Any, n_before: int) -> NDArray[Any]:
+        """Return the labels of a batch as text, looked up so that equal ones are made once."""
+        from pyarrow import compute
+
+        coded = compute.utf8_trim_whitespace(column).dictionary_encode()
+        values = text_array(coded.dictionary.to_pylist())
+        codes: NDArray[np.int32] = coded.indices.to_numpy()
+        missing = [k for k, value in enumerate(values.tolist()) if is_missing(value)]
+        wrong = np.flatnonzero(np.isin(codes, missing))
+        if len(wrong):
+            problem = f"row {n_before + wrong[0] + 1} has no target; fill it in or remove the row"
+            raise FileFormatError(self.path, None, problem)
+        return values[codes]
+
+    def _plain(self, block_bytes: int) -> Iterator[Block]:
+        """Yield what the reader of whole tables makes of a piece after the other."""
+        n_before = 0
+        for lines, rows in csv_pieces(self.source, self._layout, len(self._names)):
+            columns = dict(zip(self._names, zip(*rows, strict=True), strict=True))
+            cells = columns[self._names[self._target]]
+            labels = text_array([cell.strip() for cell in cells])
+            self._refuse_missing_labels(lines, labels)
+            X = np.empty((len(rows), len(self._features)))
+            for j, name in enumerate(self._features):
+                X[:, j] = self._numbers(lines, columns[name], name)
+            refuse_what_is_not_finite(self.path, self._features, X, n_before)
+            weights = None
+            if self._weight is not None:
+                name = self._names[self._weight]
+                found = self._numbers(lines, columns[name], name)
+                weights = checked_weights(self.path, found, n_before)
+            n_before += len(rows)
+            n_rows = max(1, block_bytes // max(X.itemsize * X.shape[1], 1))
+            for begin in range(0, len(X), n_rows):
+                here = slice(begin, begin + n_rows)
+                part = np.ascontiguousarray(X[here])
+                weighed = None if weights is None else weights[here]
+                yield Block((part,), labels[here], part.nbytes, weighed)
+
+    def _numbers(self, lines: list[int], cells: tuple[str, ...], name: str) -> NDArray[np.float64]:
+        """Return the cells of a column as numbers."""
+        numbers = numbers_of(cells)
+        if numbers is None:
+            raise self._no_number(lines, cells, name)
+        return numbers
+
+    def _refuse_missing_labels(self, lines: list[int], labels: NDArray[Any]) -> None:
+        for line, label in zip(lines, labels.tolist(), strict=True):
+            if is_missing(label):
+                problem = f"the target is missing ({label!r}); fill it in or remove the row"
+                raise FileFormatError(self.path, line, problem)
+
+    def _no_number(self, lines: list[int], cells: tuple[str, ...], name: str) -> FileFormatError:
+        """Return the error for the first cell of a column that is text."""
+        for line, cell in zip(lines, cells, strict=True):
+            text = cell.strip()
+            if not (is_missing(text) or is_number(text)):
+                problem = (
+                    f"column {name!r} holds {shortened(text)!r}, which is no number; {_ENCODE}"
+                )
+                return FileFormatError(self.path, line, problem)
+        raise AssertionError(name)
+
+
+def _after(n_rows: int, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the blocks without so many first rows."""
+    for block in blocks:
+        if n_rows < block.n_rows:
+            kept = slice(n_rows, None)
+            weights = None if block.weights is None else block.weights[kept]
+            rows = np.ascontiguousarray(block.parts[0][kept])
+            yield Block((rows,), block.labels[kept], rows.nbytes, weights)
+        n_rows = max(n_rows - block.n_rows, 0)

@@ -1,0 +1,146 @@
+"""Parquet files in blocks, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
+from hedgerow.data.io.cells import position_of, text_array
+from hedgerow.errors import FileFormatError, HedgerowError, ParameterError
+
+__all__ = ["ParquetBlocks"]
+
+_MOST_SHOWN = 200
+"""Characters that a message shows of what pyarrow says."""
+
+
+class ParquetBlocks:
+    """The rows of a Parquet file, a block at a time; every column but the target is numbers."""
+
+    feature_names: list[str] | None
+
+    def __init__(
+        self, path: Path, target: str | int | None, weight: str | int | None = None
+    ) -> None:
+        if find_spec("pyarrow") is None:
+            msg = f"{path} is a Parquet file, which pyarrow reads; install hedgerow[io]"
+            raise ParameterError(msg)
+        self.path = path
+        with self._reading(), self._open() as file:
+            schema = file.schema_arrow
+            names = schema.names
+        if len(set(names)) < len(names):
+            problem = "two columns have the same name; give each column a name of its own"
+            raise FileFormatError(self.path, None, problem)
+        self._target = self._column(names, -1 if target is None else target, "target")
+        self._weight = None if weight is None else self._column(names, weight, "weight")
+        self._features = [name for name in names if name not in (self._target, self._weight)]
+        if not self._features or self._weight == self._target:
+            problem = "there is no column but the target and the weights; add columns to learn from"
+            raise FileFormatError(self.path, None, problem)
+        self.feature_names = self._features
+        for name in [*self._features, *([] if self._weight is None else [self._weight])]:
+            self._refuse_unless_numbers(name, schema.field(name).type)
+        self._refuse_nested(schema.field(self._target).type)
+
+    def blocks(self, block_bytes: int) -> Iterator[Block]:
+        """Yield the rows in blocks of about so many bytes in memory."""
+        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._features) + 8))
+        with self._reading(), self._open() as file:
+            for batch in file.iter_batches(batch_size=n_rows):
+                block = self._block(batch, n_before)
+                n_before += block.n_rows
+                yield block
+
+    def _block(self, batch: Any, n_before: int) -> Block:
+        """Return the rows of a batch, of which ``n_before`` went before."""
+        batch.validate(full=True)  # lengths and offsets may lie in a damaged file
+        X = np.empty((batch.num_rows, len(self._features)))
+        for j, name in enumerate(self._features):
+            X[:, j] = _numbers(batch.column(name))
+        refuse_what_is_not_finite(self.path, self._features, X, n_before)
+        labels = self._labels(batch.column(self._target), n_before)
+        weights = None
+        if self._weight is not None:
+            weights = checked_weights(self.path, _numbers(batch.column(self._weight)), n_before)
+        return Block((X,), labels, batch.nbytes, weights)
+
+    def _open(self) -> Any:
+        from pyarrow import parquet
+
+        return parquet.ParquetFile(self.path, page_checksum_verification=True)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Say of whatever pyarrow raises that the file cannot be read."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (HedgerowError, pa.ArrowMemoryError):
+            raise
+        except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+            reason = " ".join(str(error).split())[:_MOST_SHOWN]
+            problem = f"it is no Parquet file that pyarrow can read ({reason}); write it again"
+            raise FileFormatError(self.path, None, problem) from error
+
+    def _labels(self, column: Any, n_before: int) -> Any:
+        """Return the labels of a batch, none of which may be missing."""
+        if column.null_count:
+            row = n_before + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))) + 1
+            problem = f"row {row} has no target; fill it in or remove the row"
+            raise FileFormatError(self.path, None, problem)
+        if hasattr(column, "dictionary_decode"):
+            column = column.dictionary_decode()
+        labels = column.to_numpy(zero_copy_only=False)
+        if labels.dtype == object:
+            return text_array([_text(label) for label in labels.tolist()])
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            wrong = np.flatnonzero(~np.isfinite(labels))[0]
+            problem = f"row {n_before + wrong + 1} has the target {labels[wrong]}; fill it in or remove the row"
+            raise FileFormatError(self.path, None, problem)
+        return labels
+
+    def _column(self, names: list[str], wanted: str | int, role: str) -> str:
+        """Return the name of a column that is given by name or position."""
+        if wanted in names:
+            return str(wanted)
+        position = position_of(wanted, len(names))
+        if position is None:
+            shown = ", ".join(map(repr, names[:12])) + (" ..." if len(names) > 12 else "")
+            problem = f"there is no column {wanted!r}; choose the {role} among {shown}"
+            raise FileFormatError(self.path, None, problem)
+        return names[position]
+
+    def _refuse_nested(self, kind: Any) -> None:
+        from pyarrow import types
+
+        if types.is_nested(kind):
+            problem = f"the target holds {kind} values; give a column of numbers or text"
+            raise FileFormatError(self.path, None, problem)
+
+    def _refuse_unless_numbers(self, name: str, kind: Any) -> None:
+        from pyarrow import types
+
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            problem = (
+                f"column {name!r} holds {kind} values, not numbers; encode it first, or read the "
+                "whole table and use fit"
+            )
+            raise FileFormatError(self.path, None, problem)
+
+
+def _text(label: Any) -> str:
+    """Return a label as text."""
+    return label.decode("utf-8") if isinstance(label, bytes) else str(label)
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column as an array of numbers."""
+    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)

@@ -1,0 +1,1 @@
+"""Forests: trees grown from samples of the rows, asked together."""

@@ -1,0 +1,242 @@
+"""Choosing the settings of a forest by its out-of-bag error, without folds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from hedgerow._base.parameters import check_seed, whole_number
+from hedgerow._engine import in_threads
+from hedgerow.ensemble.forest.fit import ForestFit
+from hedgerow.ensemble.out_of_bag import Metric
+from hedgerow.errors import ParameterError
+from hedgerow.monitor import current, monitored
+from hedgerow.resampling.bootstrapping import check
+from hedgerow.tree._table import FeatureTable, Source, look_at
+
+__all__ = ["OobTuning", "TriedForest", "tune_by_oob"]
+
+_WHOLE = ("grown", "flat")
+
+
+@dataclass(frozen=True, eq=False)
+class TriedForest:
+    """One of the forests that were tried.
+
+    Attributes
+    ----------
+    parameters : dict
+        What was set.
+    figure, low, high : float
+        The figure that forests are compared by, and its interval.
+    vote_error, tree_error : float
+        The two out-of-bag errors.
+    n_trees : int
+        How many trees it has.
+    seconds : float
+        How long it took.
+    status : str
+        "grown", "flat", or why it has fewer trees than were asked for.
+    """
+
+    parameters: dict[str, Any]
+    figure: float
+    low: float
+    high: float
+    vote_error: float
+    tree_error: float
+    n_trees: int
+    seconds: float
+    status: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OobTuning:
+    """What :func:`tune_by_oob` found; printed as a table, the chosen line marked.
+
+    Attributes
+    ----------
+    forest : estimator
+        The chosen forest, fitted.
+    chosen : TriedForest
+        Its figures.
+    tried : tuple of TriedForest
+        All that were tried, in the order of the grid.
+    metric : str
+        What they were compared by: "vote_error", the less the better, or a score.
+    """
+
+    forest: Any
+    chosen: TriedForest
+    tried: tuple[TriedForest, ...]
+    metric: str
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The chosen settings."""
+        return self.chosen.parameters
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for each in self.tried for name in each.parameters))
+        header = ["", *names, self.metric, "low", "high", "tree_error", "trees", "seconds"]
+        lines = [header, *(self._line(each, names) for each in self.tried)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _line(self, each: TriedForest, names: list[str]) -> list[str]:
+        settings = [str(each.parameters.get(name, "")) for name in names]
+        figures = [f"{value:.4g}" for value in (each.figure, each.low, each.high, each.tree_error)]
+        mark = ">" if each is self.chosen else ""
+        return [mark, *settings, *figures, str(each.n_trees), f"{each.seconds:.2f}"]
+
+
+@monitored("tune_by_oob")
+def tune_by_oob(
+    forest: Any,
+    grid: Mapping[str, Any] | list[Mapping[str, Any]],
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    oob_group: Any = None,
+    metric: Metric | None = None,
+    n_resamples: int = 1000,
+) -> OobTuning:
+    """Try settings of a forest and choose those of the best out-of-bag figure.
+
+    Each forest judges itself by rows that its trees have not seen, so that one fit does what
+    cross-validation needs one a fold for, and each is fitted to all rows. The table is encoded once for
+    all, and all have the same seed. The figure of the chosen one is the best of several, and so a
+    little too good: judge it on rows of their own.
+
+    Parameters
+    ----------
+    forest : estimator
+        A forest; it is cloned.
+    grid : dict of str to list, or list of such
+        Which values to try for which parameters, in all combinations.
+    X, y, sample_weight, oob_group
+        As for the forest's ``fit``.
+    metric : str, callable or None, default=None
+        The name of one of scikit-learn's scorers, or a function of true and predicted targets, of which
+        more is better. None takes ``vote_error``, of which less is.
+    n_resamples : int, default=1000
+        Resamples of the rows for the interval of each figure.
+
+    Returns
+    -------
+    OobTuning
+        The chosen settings, the fitted forest, and the table of all that were tried.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hedgerow import RandomForestClassifier, tune_by_oob
+    >>> forest = RandomForestClassifier(50, random_state=0)
+    >>> found = tune_by_oob(forest, {"max_depth": [1, 4]}, *load_iris(return_X_y=True))
+    >>> found.parameters
+    {'max_depth': 4}
+    """
+    if not isinstance(forest, ForestFit):
+        msg = f"tune_by_oob needs a forest, such as RandomForestClassifier(), and got {type(forest).__name__}"
+        raise ParameterError(msg)
+    check("n_resamples", n_resamples, whole_number(2))
+    trial = _Trial(forest, look_at(X), (y, sample_weight, oob_group), metric, n_resamples)
+    candidates = list(ParameterGrid(grid))
+    tried, best = [], None
+    for found, fitted in _until_stopped(trial, candidates):
+        tried.append(found)
+        if best is None or trial.is_better(found, best[0]):
+            best = found, fitted
+    assert best is not None
+    return OobTuning(best[1], best[0], tuple(tried), trial.name)
+
+
+def _until_stopped(
+    trial: _Trial, candidates: list[dict[str, Any]]
+) -> Iterator[tuple[TriedForest, Any]]:
+    """Yield what becomes of the candidates, the first in any case."""
+    monitor = current()
+    for number, result in enumerate(in_threads(trial, candidates, 1), start=1):
+        yield result
+        monitor.report(number, len(candidates))
+        if monitor.reason is not None:
+            return
+
+
+class _Trial:
+    """Fits forests of different settings to the same table."""
+
+    def __init__(
+        self,
+        forest: ForestFit,
+        source: Source,
+        given: tuple[Any, Any, Any],
+        metric: Metric | None,
+        n_resamples: int,
+    ) -> None:
+        self._forest = clone(forest).set_params(random_state=check_seed(forest.random_state))
+        self._source = source
+        self._given = given
+        self._metric = metric
+        self._n_resamples = n_resamples
+        self._tables: dict[str, FeatureTable] = {}
+
+    @property
+    def name(self) -> str:
+        """What forests are compared by."""
+        if self._metric is None:
+            return "vote_error"
+        return (
+            self._metric
+            if isinstance(self._metric, str)
+            else getattr(self._metric, "__name__", "metric")
+        )
+
+    def is_better(self, a: TriedForest, b: TriedForest) -> bool:
+        """Say whether one forest is to be preferred; one that is whole to one that is not."""
+        if (a.status in _WHOLE) != (b.status in _WHOLE):
+            return a.status in _WHOLE
+        return a.figure < b.figure if self._metric is None else a.figure > b.figure
+
+    def __call__(self, parameters: dict[str, Any]) -> tuple[TriedForest, Any]:
+        """Fit a forest with these parameters and return its figures, and itself."""
+        began = time.monotonic()
+        forest = clone(self._forest).set_params(**parameters)
+        forest.set_params(oob_score=self._metric or True, warm_start=False)
+        with monitored(type(forest).__name__, forest.max_time):
+            self._fit(forest)
+        seconds = time.monotonic() - began
+        oob = forest.oob_
+        found = oob.measure(self._metric or "vote_error", n_resamples=self._n_resamples)
+        tried = TriedForest(
+            parameters=parameters,
+            figure=found.estimate,
+            low=found.low,
+            high=found.high,
+            vote_error=oob.vote_error,
+            tree_error=oob.tree_error,
+            n_trees=oob.n_trees,
+            seconds=seconds,
+            status=forest.status_,
+        )
+        return tried, forest
+
+    def _fit(self, forest: Any) -> None:
+        """Do what the forest's fit does, but encode the table only if it was not before."""
+        y, sample_weight, oob_group = self._given
+        forest._check()
+        targets = forest._targets(y, sample_weight, self._source.shape[0])
+        key = repr(forest.categorical_features)
+        if key not in self._tables:
+            self._tables[key] = forest._encoded(self._source)
+        planting = forest._planting(self._tables[key], targets, oob_group)
+        forest._grow(planting, self._source)

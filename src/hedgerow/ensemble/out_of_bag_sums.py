@@ -1,0 +1,120 @@
+"""Out-of-bag figures, taken while a tree is hot: no row is sent through it a second time.
+
+A grown tree says into which leaf every row falls, also those that were not in its sample. For these,
+and for these alone, the values of their leaves are added up. After every tree the error of the sums
+is known, and so is the error of each tree by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.ensemble.combining import Combiner
+from hedgerow.ensemble.sampling import Counts
+
+__all__ = ["OutOfBagSums"]
+
+Vector = NDArray[np.float64]
+
+
+class OutOfBagSums:
+    """What the trees whose samples lack a row say of it.
+
+    Attributes
+    ----------
+    judge : Combiner
+        Knows what is true.
+    is_judged : ndarray of bool
+        The rows that errors are computed of: those with weight.
+    votes : bool
+        Whether trees vote for a class, instead of adding up shares.
+    curve : list of float
+        The error of all trees so far, after each tree; NaN while no row was left out.
+    """
+
+    def __init__(
+        self, judge: Combiner, is_judged: NDArray[np.bool_], *, votes: bool, in_core: bool = True
+    ) -> None:
+        self.judge = judge
+        self.votes = votes
+        self.is_judged = is_judged
+        self.curve: list[float] = []
+        by_core = in_core and not votes
+        self._book: _core.OutOfBag | _Book = (
+            judge.out_of_bag(is_judged) if by_core else _Book(judge, is_judged, votes=votes)
+        )
+
+    def add(self, tree: Any, bag: Counts) -> None:
+        """Take in a tree; rows of which ``bag`` is 0 are out of it."""
+        self.curve.append(self._book.add(tree, bag))
+
+    def state(self) -> tuple[Vector, NDArray[np.int32], Vector, Vector]:
+        """Return sums, trees of each row, their losses one by one, and the curve."""
+        book = self._book
+        return book.sums, book.n_trees_of_row, book.tree_losses, np.array(self.curve)
+
+    def restore(
+        self, sums: Vector, n_trees_of_row: NDArray[np.int32], tree_losses: Vector, curve: Vector
+    ) -> None:
+        """Go on from what an earlier tally found."""
+        self._book.restore(sums, n_trees_of_row, tree_losses)
+        self.curve = curve.tolist()
+
+
+class _Book:
+    """What the core does, for votes, and for trees that are packed already.
+
+    Attributes
+    ----------
+    sums : ndarray of float64 of shape (n_rows, n_outputs, width)
+        Sums of shares, votes or numbers.
+    n_trees_of_row : ndarray of int32
+        How many trees each row was left out of.
+    tree_losses : ndarray of float64
+        Of every row, the sum of the losses of those trees one by one.
+    """
+
+    def __init__(self, judge: Combiner, is_judged: NDArray[np.bool_], *, votes: bool) -> None:
+        self._judge = judge
+        self._is_judged = is_judged
+        self._votes = votes
+        self.sums = np.zeros((judge.n_rows, judge.n_outputs, judge.width))
+        self.n_trees_of_row = np.zeros(judge.n_rows, dtype=np.int32)
+        self.tree_losses = np.zeros(judge.n_rows)
+        self._losses = np.zeros(judge.n_rows)
+
+    def add(self, tree: Any, bag: Counts) -> float:
+        """Take in a tree, and return the error of all so far."""
+        out = np.flatnonzero(bag == 0)
+        leaves = tree.leaf_of_row[out]
+        answers = self._judge.answers(tree.value)[leaves]
+        self.n_trees_of_row[out] += 1
+        if self._votes:
+            for output, classes in enumerate(answers.T):
+                self.sums[out, output, classes] += 1.0
+        else:
+            self.sums[out] += tree.value[leaves]
+        self.tree_losses[out] += self._judge.losses(answers, out)
+        self._judge_again(out)
+        return self._error()
+
+    def restore(self, sums: Vector, n_trees_of_row: NDArray[np.int32], tree_losses: Vector) -> None:
+        """Go on from other sums."""
+        self.sums, self.n_trees_of_row = sums.copy(), n_trees_of_row.copy()
+        self.tree_losses = tree_losses.copy()
+        self._judge_again(np.flatnonzero(n_trees_of_row))
+
+    def _judge_again(self, rows: NDArray[np.int64]) -> None:
+        """Compute the losses of rows of which the sums have changed."""
+        answers = self._judge.answers(self.sums.take(rows, axis=0), self.n_trees_of_row[rows])
+        self._losses[rows] = self._judge.losses(answers, rows)
+
+    def _error(self) -> float:
+        """Return the mean loss of the rows that have been left out."""
+        judged = self._is_judged & (self.n_trees_of_row > 0)
+        n = int(np.count_nonzero(judged))
+        return float(self._losses[judged].sum() / n) if n else float("nan")

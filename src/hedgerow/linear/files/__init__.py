@@ -1,0 +1,1 @@
+"""Linear machines fitted to files, in passes over blocks of rows."""

@@ -1,0 +1,356 @@
+"""``fit_files``: machines fitted to files that need not fit into memory."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._base.fingerprint import fingerprint
+from hedgerow._base.parameters import any_of, none, repeatable_seed, whole_number
+from hedgerow._engine import check_n_threads
+from hedgerow.data.io import RowFiles
+from hedgerow.data.rows import compact, remember_columns
+from hedgerow.data.training_data import check_weights, class_factors, refuse_one_class
+from hedgerow.errors import (
+    DataError,
+    NotCertifiedWarning,
+    ParameterError,
+    StoppedError,
+    warn_user,
+)
+from hedgerow.linear._machine import Result, SupervisedMachine
+from hedgerow.linear.files.fit import Method, StreamedFit
+from hedgerow.linear.files.labels import LabelBook, ValueBook
+from hedgerow.linear.files.rows import Alphas, FileRows
+from hedgerow.linear.files.task import Facts, StreamedTask
+from hedgerow.losses import loss_by_name, regression_loss
+from hedgerow.monitor import current, monitored_fit
+from hedgerow.problems.certificates import Certificate, worst
+from hedgerow.problems.crammer_singer import planes_of
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers import SOLVERS, Settings
+from hedgerow.solvers.streamed.block_descent import BlockDescent, reach
+from hedgerow.solvers.streamed.block_newton import BlockNewton
+
+__all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
+
+Vector = NDArray[np.float64]
+Paths: TypeAlias = str | Path | Iterable[str | Path]
+
+DESCENT = "dual_coordinate_descent"
+FEW_FEATURES = 500
+"""Up to so many Newton's method takes fewer passes, and its sums not longer than reading."""
+MOST_FEATURES = 2**31
+"""What no file has."""
+NEWTONS = ("newton", "augmented_lagrangian")
+"""What block Newton is called, for smooth losses and for those with kinks."""
+FINE = 0.1
+"""A violation, as a share of tol and in the unit of the scores, that a block is not swept further for."""
+
+
+class MachineFromFiles(SupervisedMachine):
+    """A machine that can be fitted to files in blocks."""
+
+    penalty: str
+    loss: str
+
+    def _survey(self, rows: FileRows, n_features: int | None) -> float:
+        """Read the files once and remember their columns; return how many seconds that took."""
+        began = time.monotonic()
+        try:
+            most = {"auto": FEW_FEATURES, DESCENT: 0}.get(self.solver, MOST_FEATURES)
+            rows.survey(n_features, most, repeatable_seed(self.random_state))
+        except _core.Stopped:
+            msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
+            raise StoppedError(msg) from None
+        remember_columns(self, rows.files.feature_names, rows.n_features)
+        return time.monotonic() - began
+
+    def _fit_task(
+        self, task: StreamedTask, weight: Vector, seconds_of_survey: float, **fixed: Any
+    ) -> None:
+        """Fit the planes of a task and certify them; ``fixed`` is what else the model is.
+
+        Rows that all fit into memory are fitted as ``fit`` does.
+        """
+        sample = task.rows.sample
+        if sample is not None and sample.is_whole:
+            problems = task.whole(compact(sample.matrix, check_n_threads(self.n_jobs)))
+            self._keep(problems, self._solve(problems, partial(self._model_at, **fixed)))
+        else:
+            self._keep_fit(*self._streamed(task, weight, seconds_of_survey))
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine of one problem predicts."""
+        raise NotImplementedError
+
+    def _streamed(
+        self, task: StreamedTask, weight: Vector, seconds_of_survey: float
+    ) -> tuple[StreamedFit, str]:
+        """Fit the planes of a task by passes over its blocks; return the fit and its status."""
+        seed = repeatable_seed(self.random_state)
+        settings = Settings(float(self.tol), int(self.max_iter), seed)
+        key = None
+        if current().store is not None:
+            parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
+            shape = task.rows.n_rows, task.rows.n_features
+            key = fingerprint("fit_files", task.rows.files.identity, shape, parameters)
+        method, alpha = self._method(task, weight, seed)
+        fit = StreamedFit(task, method, alpha, settings, check_n_threads(self.n_jobs), key=key)
+        return fit, fit.run(seconds_of_survey)
+
+    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> tuple[Method, list[Alphas]]:
+        """Return the method that was asked for, or is likely to need the fewest passes, and its alphas."""
+        rows, solver, tol = task.rows, self.solver, float(self.tol)
+        if solver == DESCENT or (solver == "auto" and rows.n_features > FEW_FEATURES):
+            alpha = rows.numbers(task.n_planes)
+            far = reach(task.loss, rows.mean_norm, weight, rows.n_rows)
+            options = SOLVERS[DESCENT].settle(self.solver_options or {})
+            shape = alpha, rows.n_features
+            units = task.unit, FINE * tol * task.unit
+            return BlockDescent(*shape, far, *units, seed, options), alpha
+        kept = rows.numbers(task.n_planes) if rows.has_room_for(task.n_planes) else []
+        name = NEWTONS[not task.loss.is_smooth]
+        return BlockNewton(tol, task.unit, task.starts(), seed, name), kept
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes, and warn if a certificate is missing."""
+        self.coef_, self.intercept_ = np.array(fit.w), np.array(fit.intercepts)
+        for name in ("alpha_", "at_bound_"):
+            self.__dict__.pop(name, None)
+        if len(fit.at_bound) and status != "interrupted":
+            self.alpha_, self.at_bound_ = np.array(fit.alpha), fit.at_bound
+        self.certificate_ = worst(tuple(fit.certificates))
+        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, fit.solver
+        if not self.certificate_.is_certified and status not in ("interrupted", "stopped"):
+            advice = self._advice(fit.task.without_rows())
+            warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
+
+    def _refuse_what_needs_all_rows(self) -> None:
+        """Refuse parameters that blocks cannot serve."""
+        newton = next(n for n in NEWTONS if self.loss in SOLVERS[n].losses)
+        for name, value, able in (
+            ("penalty", self.penalty, ("l2",)),
+            ("solver", self.solver, ("auto", DESCENT, newton)),
+            ("multi_class", getattr(self, "multi_class", "ovr"), ("ovr",)),
+            ("calibrate", getattr(self, "calibrate", None), (None,)),
+        ):
+            if value not in able:
+                msg = (
+                    f"{name}={value!r} needs all rows in memory, which fit_files and partial_fit have "
+                    f"not; use {name}={' or '.join(map(repr, able))}, or fit"
+                )
+                raise ParameterError(msg)
+        if math.isinf(self.C):
+            msg = "C=inf needs all rows in memory, which fit_files and partial_fit have not; use a finite C, or fit"
+            raise ParameterError(msg)
+
+
+class ClassifierFromFiles(MachineFromFiles):
+    """A classifier with ``fit_files``."""
+
+    class_weight: Any
+    certificates_: tuple[Certificate, ...]
+
+    def _forget_what_other_fits_left(self) -> None:
+        """Drop the fitted attributes that only a fit to all rows sets."""
+        for name in ("probability_maps_", "multilabel_"):
+            self.__dict__.pop(name, None)
+
+    @monitored_fit
+    def fit_files(
+        self,
+        paths: Paths,
+        *,
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        sample_weight: Any = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        n_features: int | None = None,
+        block_bytes: int = 1 << 24,
+        cache: bool | str | Path = True,
+    ) -> Self:
+        """Fit the machine to files that need not fit into memory, and certify it.
+
+        The files are parsed once. If their rows fit into 4 blocks, the machine is that of ``fit``.
+        Else a compact copy of them is read again and again, a block at a time; ``max_iter`` counts
+        those passes. In memory are some blocks, however many rows there are. ``alpha_`` and
+        ``at_bound_`` are set if alpha takes no more than 8 blocks.
+
+        Parameters
+        ----------
+        paths : str, Path, or several
+            LIBSVM, CSV or Parquet files of the same columns, text also compressed by gzip or bzip2;
+            text with ``*``, ``?`` or ``[`` stands for all files that match.
+        target : str, int or None
+            The column with the labels, by name or position; None is the last. LIBSVM files have
+            their own place for it.
+        weight : str, int or None
+            The column with the weights of the rows, if there is one; not in LIBSVM files.
+        sample_weight : array of shape (n_samples,) or None
+            The weights of all rows, where no column has them.
+        format : {"auto", "csv", "libsvm", "parquet"}
+            "auto" looks at the first bytes of each file.
+        n_features : int or None
+            How many features LIBSVM files have, where the last may never occur.
+        block_bytes : int, default=2**24
+            About how many bytes of a file are worked on at a time.
+        cache : bool or path, default=True
+            Where the compact copy is: in the folder for temporary files, or in a folder that is
+            named. It takes 12 bytes a value of a LIBSVM file, 8 a value of others, and goes when the
+            fit ends. False makes none, and parses the files in every pass.
+
+        Returns
+        -------
+        Self
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        self._refuse_what_needs_all_rows()
+        columns = {"target": target, "weight": weight}
+        files = _files(paths, format, n_features, block_bytes, **columns)
+        book = LabelBook()
+        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
+            seconds = self._survey(rows, n_features)
+            classes, ranks, totals = book.close()
+            facts, weights = self._facts(classes, ranks, totals)
+            n_planes = 1 if len(classes) == 2 else len(classes)
+            n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
+            problem = partial(self._problem, n_threads=n_threads)
+            task = StreamedTask(rows, n_planes, loss_by_name(self.loss), facts, problem)
+            self._forget_what_other_fits_left()
+            self.classes_ = classes
+            self._fit_task(task, weights, seconds, classes_=classes)
+        return self
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine of one problem predicts."""
+        w, intercept = point
+        coef, intercepts = (w[None, :], np.array([intercept])) if w.ndim == 1 else planes_of(w)
+        return {"coef_": coef, "intercept_": intercepts, **fixed}
+
+    def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
+        """Set the fitted attributes of a fit in memory, each problem's certificate among them."""
+        self.certificates_ = tuple(certificate for _, certificate in results)
+        super()._keep(problems, results)
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes of a fit by blocks, each plane's certificate among them."""
+        self.certificates_ = tuple(fit.certificates)
+        super()._keep_fit(fit, status)
+
+    def _facts(
+        self, classes: NDArray[Any], ranks: NDArray[np.intp], totals: Vector
+    ) -> tuple[Facts, Vector]:
+        """Return what is known of rows by their codes, and the weight of a row of each class."""
+        numbers = np.arange(len(classes))
+        factors = class_factors(self.class_weight, classes, numbers, totals)
+        refuse_one_class(classes, numbers, totals * factors)
+        weights = self._cost_of_losses(float(np.sum(totals * factors))) * factors
+        positive = [1] if len(classes) == 2 else list(range(len(classes)))
+
+        def facts(k: int, codes: NDArray[Any]) -> dict[str, Vector]:
+            signs = np.where(ranks == positive[k], 1.0, -1.0)
+            return {"y": signs[codes], "weight": weights[ranks][codes]}
+
+        return facts, weights
+
+
+class RegressorFromFiles(MachineFromFiles):
+    """A regressor with ``fit_files``."""
+
+    epsilon: float
+
+    @monitored_fit
+    def fit_files(
+        self,
+        paths: Paths,
+        *,
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        sample_weight: Any = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        n_features: int | None = None,
+        block_bytes: int = 1 << 24,
+        cache: bool | str | Path = True,
+    ) -> Self:
+        """Fit the machine to files that need not fit into memory, and certify it.
+
+        Parameters are those of ``LinearSVC.fit_files``; the target holds the values.
+
+        Returns
+        -------
+        Self
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        self._refuse_what_needs_all_rows()
+        columns = {"target": target, "weight": weight}
+        files = _files(paths, format, n_features, block_bytes, **columns)
+        book = ValueBook()
+        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
+            seconds = self._survey(rows, n_features)
+            if book.weight == 0.0:
+                raise DataError("every row has the weight 0; give some row a positive weight")
+            cost = self._cost_of_losses(book.weight)
+            task = StreamedTask(
+                rows,
+                1,
+                regression_loss(self.loss, float(self.epsilon)),
+                partial(_regression_facts, weight=cost),
+                self._problem,
+                book.unit(around_mean=self.fit_intercept),
+            )
+            self._fit_task(task, np.array([cost]), seconds)
+        return self
+
+    def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
+        """Return the attributes with which a machine predicts."""
+        w, intercept = point
+        return {"coef_": w, "intercept_": np.array([intercept]), **fixed}
+
+    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+        """Set the fitted attributes of a fit by blocks in the shapes of a regressor."""
+        super()._keep_fit(fit, status)
+        self.coef_ = self.coef_[0]
+        if hasattr(self, "alpha_"):
+            self.alpha_, self.at_bound_ = self.alpha_[0], self.at_bound_[0]
+
+
+def _regression_facts(k: int, codes: NDArray[Any], weight: float) -> dict[str, Vector]:  # noqa: ARG001
+    ones = np.ones(len(codes))
+    return {"y": ones, "weight": weight * ones, "targets": codes.astype(np.float64)}
+
+
+def _weights(column: str | int | None, sample_weight: Any) -> Vector | None:
+    """Return the weights of all rows, unless a column has them, after a check."""
+    if sample_weight is None:
+        return None
+    if column is not None:
+        msg = f"weight={column!r} and sample_weight both weigh the rows; give one of them"
+        raise ParameterError(msg)
+    return check_weights(sample_weight, np.size(sample_weight))
+
+
+def _files(
+    paths: Paths, file_format: str, n_features: Any, block_bytes: Any, **columns: str | int | None
+) -> RowFiles:
+    """Return the files to read, after a check of the numbers."""
+    for name, value, rule in (
+        ("n_features", n_features, any_of(none, whole_number(1))),
+        ("block_bytes", block_bytes, whole_number(1)),
+    ):
+        expected = rule(value)
+        if expected is not None:
+            msg = f"{name}={value!r} is not allowed in fit_files: it must be {expected}"
+            raise ParameterError(msg)
+    most = 2**30  # what the parser counts in 32 bits
+    return RowFiles(paths, format=file_format, block_bytes=min(block_bytes, most), **columns)

@@ -1,0 +1,117 @@
+"""The machine of Crammer and Singer: all classes in one problem, whose minimisation is its docstring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.losses import ALL_CLASSES, Loss
+from hedgerow.problems.all_classes import AllClasses
+from hedgerow.problems.linear import LinearProblem
+
+__all__ = ["CrammerSingerProblem", "planes_of"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CrammerSingerProblem(LinearProblem):
+    """Planes for several classes, of which a row's own must score highest by 1.
+
+    ::
+
+        primal   minimise   sum_k 1/2 |w_k|^2 + 1/2 (b_k / s)^2
+                            + sum_i c_i max_k (score_ik + [k != y_i] - score_i,y_i)
+                 over w, b,  with  score_ik = <w_k, x_i> + b_k
+
+        dual     maximise   sum_i alpha_i,y_i - 1/2 sum_k |v_k|^2 + s^2 (sum_i alpha_ik)^2
+                 over       sum_k alpha_ik = 0,  alpha_ik <= c_i if k = y_i, else <= 0,
+                            with  v_k = sum_i alpha_ik x_i
+
+    The terms with s are those of penalised intercepts. Free intercepts have neither, and the dual the
+    constraints sum_i alpha_ik = 0; as adding a number to all of them changes nothing, that is one
+    intercept less than there are classes. At the optimum w = v, and the planes sum to 0. With two
+    classes w_1 - w_0 is the plane of the hinge with weights 2 c_i, whose objective is twice this one.
+
+    A point w is an array with a plane a row and its intercept last; alpha has a column a class. The
+    intercept that other problems have apart is always 0.
+
+    Attributes
+    ----------
+    y : ndarray
+        The number of the class of each row, from 0.
+    loss : Loss
+        What the maximum is called; and the other attributes of a linear problem.
+    n_classes : int
+        Of the planes.
+    """
+
+    loss: Loss = ALL_CLASSES
+    n_classes: int = 2
+
+    @classmethod
+    def of(cls, linear: LinearProblem, n_classes: int) -> CrammerSingerProblem:
+        """Return the problem with the parts of a linear one, whose y are numbers of classes."""
+        parts = {field.name: getattr(linear, field.name) for field in fields(linear)}
+        return cls(**parts, n_classes=n_classes)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The number of the class of each row, to index by."""
+        return self.y.astype(np.int64)
+
+    @cached_property
+    def classes(self) -> AllClasses:
+        """The rows, whatever their scores are made of."""
+        return AllClasses(self.labels, self.weight, self.n_classes, self.intercept == "free")
+
+    @property
+    def origin(self) -> tuple[Vector, Vector]:
+        """The points w = 0 and alpha = 0."""
+        n_samples, n_features = self.shape
+        return np.zeros((self.n_classes, n_features + 1)), np.zeros((n_samples, self.n_classes))
+
+    def scores(self, w: Vector, b: float) -> Vector:
+        """Return the score of every row and class."""
+        normals, intercepts = planes_of(w)
+        return self.scores_of(normals, intercepts + b)
+
+    def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
+        """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
+        scores = self.scores(w, b) if scores is None else scores
+        return self.cost_of(w, b) + self.classes.losses(scores)
+
+    def cost_of(self, w: Vector, b: float) -> float:  # noqa: ARG002 - which is always 0
+        """Return the objective without the losses."""
+        cost = self.penalty.value(w[:, :-1].ravel())
+        if self.intercept == "penalized":
+            cost += self.penalty.value(w[:, -1] / self.intercept_scaling)
+        return cost
+
+    def dual_objective(self, alpha: Vector, v: Vector | None = None) -> float:
+        """Return the dual objective at a feasible alpha; `v` is its combine(alpha), if at hand."""
+        v = self.combine(alpha) if v is None else v
+        price = self.penalty.conjugate(v[:, :-1].ravel())
+        if self.intercept == "penalized":
+            price += self.penalty.conjugate(self.intercept_scaling * v[:, -1])
+        return self.classes.gain(alpha) - price
+
+    def combine(self, alpha: Vector) -> Vector:
+        """Return sum_i alpha_ik x_i of every class, each followed by sum_i alpha_ik."""
+        planes = [
+            np.append(self.weighted_sum(part), np.sum(part))
+            for part in np.ascontiguousarray(alpha.T)
+        ]
+        return np.array(planes)
+
+    def feasible(self, alpha: Vector) -> Vector:
+        """Return an alpha near the given one that meets every constraint of the dual."""
+        return self.classes.feasible(alpha)
+
+
+def planes_of(w: Vector) -> tuple[Vector, Vector]:
+    """Return the normals and the intercepts of a point."""
+    return np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()

@@ -1,0 +1,104 @@
+"""The linear hard margin, and the proof that two classes cannot be separated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.rows import array_of, matrix_of
+from hedgerow.losses import HARD, Hinge, Loss
+from hedgerow.problems.base import Vector, inner
+from hedgerow.problems.linear import LinearProblem
+
+__all__ = ["MEETING", "HardMarginProblem", "Overlap"]
+
+MEETING = 1e-9
+"""A distance, relative to the size of the rows, at which two points count as the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Why no plane separates two classes: convex combinations of their rows that meet.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        The rows involved.
+    weights : ndarray
+        Their weights: positive, with sum 1 in each class. Without an intercept their sum is 1
+        over both, and the combination of the y_i x_i meets the origin.
+    """
+
+    rows: NDArray[np.int64]
+    weights: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class HardMarginProblem(LinearProblem):
+    """The plane of largest margin 1 / |w| between two classes.
+
+    ::
+
+        primal   minimise   1/2 |w|^2 + 1/2 (b / s)^2    subject to  y_i (<w, x_i> + b) >= 1
+                 over w, b
+
+    for every row with weight, however large; the second term is that of a penalised intercept. The
+    dual is that of the hinge without upper bounds. A plane is worth what it costs after scaling:
+    (w, b) / m with m the least functional margin, and infinitely much if m is not positive.
+
+    Attributes
+    ----------
+    loss : HardMargin
+        And the other attributes of a linear problem.
+    sides : str
+        What to call the two classes in a message.
+    """
+
+    loss: Loss = HARD
+    sides: str = "the two classes"
+
+    def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
+        """Return the primal objective of the scaled plane."""
+        least = self.least_margin(self.scores(w, b) if scores is None else scores)
+        return self.cost_of(w, b) / least**2 if least > 0.0 else np.inf
+
+    def least_margin(self, scores: Vector) -> float:
+        """Return the least functional margin of a row with weight."""
+        return float(np.min((self.y * scores)[self.weight > 0]))
+
+    def best_intercept(self, scores_without: Vector) -> float:
+        """Return the middle between the two classes."""
+        used = self.weight > 0
+        lowest = float(np.min(scores_without[used & (self.y > 0)]))
+        highest = float(np.max(scores_without[used & (self.y < 0)]))
+        return -0.5 * (lowest + highest)
+
+    def distance_of(self, overlap: Overlap) -> tuple[float, float]:
+        """Return how far combinations of rows are from meeting, and the size of the rows involved."""
+        points = array_of(self.matrix)[overlap.rows].astype(np.float64)
+        if not isinstance(points, np.ndarray):
+            points = points[:, np.unique(points.indices)].toarray()  # few rows have few features
+        if self.intercept != "none":
+            points = (
+                points - points[0]
+            )  # moves both combinations alike, and takes off large offsets
+        matrix = matrix_of(points)
+        signed = overlap.weights * self.y[overlap.rows]
+        apart = _core.weighted_row_sum(matrix, signed, self.n_threads)
+        largest = float(np.max(_core.row_sq_norms(matrix, self.n_threads), initial=0.0))
+        return float(np.sqrt(inner(apart, apart))), float(np.sqrt(largest))
+
+    def soft(self, C: float) -> LinearProblem:
+        """Return the same problem with the hinge of weight C in place of the constraints."""
+        return LinearProblem(
+            matrix=self.matrix,
+            y=self.y,
+            weight=np.where(self.weight > 0, C, 0.0),
+            loss=Hinge(),
+            intercept=self.intercept,
+            intercept_scaling=self.intercept_scaling,
+            n_threads=self.n_threads,
+        )

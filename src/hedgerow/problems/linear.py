@@ -1,0 +1,354 @@
+"""Linear machines: one problem for classification, regression and one-class machines.
+
+A problem is frozen: the minimization is its docstring, and `objective` is its only code. It knows its
+data, its scaling and its dual; it does not know how it is solved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hedgerow import _core
+from hedgerow.data.rows import array_of
+from hedgerow.losses import ClippedLoss, Loss
+from hedgerow.penalties import QUADRATIC, Penalty
+from hedgerow.problems.base import Intercept, Vector, blocks, extended, inner
+
+__all__ = ["CARRIES", "FAINT", "LinearProblem"]
+
+CARRIES = 2.0
+"""How many times what is too much some alphas must be, to be scaled down alone for the rest."""
+FAINT = 1e-6
+"""A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem:
+    """A linear machine: rows x_i with sign y_i = +1 or -1, target p_i and weight c_i >= 0.
+
+    ::
+
+        primal   minimise   penalty(w) + penalty(b / s) + q b
+                            + sum_i c_i loss(p_i - y_i (<w, x_i> + b))
+                 over w, b
+
+        dual     maximise   sum_i p_i alpha_i - conjugate_i(alpha_i)
+                            - 1/2 |v|^2 - 1/2 s^2 (sum_i alpha_i y_i - q)^2
+                 over       lower_i <= alpha_i <= upper_i,  with  v = sum_i alpha_i y_i x_i
+
+    The terms with s are those of a penalised intercept with scaling s, the last feature of the
+    augmented rows (x_i, s). A free intercept has neither, and the dual the constraint
+    sum_i alpha_i y_i = q. Without an intercept b = 0. This is the dual for penalty(w) = 1/2 |w|^2;
+    at the optimum w = v. For penalty(w) = |w|_1 the squares give way to the constraints
+    |v_j| <= 1 and s |sum_i alpha_i y_i - q| <= 1.
+
+    Attributes
+    ----------
+    matrix : _core.Matrix
+        The rows x_i.
+    y : ndarray
+        +1 or -1 for each row; +1 for all in regression.
+    weight : ndarray
+        c_i: C times the weight of the row.
+    loss : Loss
+        The loss of the residual.
+    intercept : {"free", "penalized", "none"}
+        What is done with b.
+    intercept_scaling : float
+        s, for a penalised intercept.
+    n_threads : int
+        Threads for passes over the data; no result depends on it.
+    targets : ndarray or None
+        p_i of every row; None for the loss's target for classes.
+    pull : float
+        q, the price of the intercept; 0 but for one-class machines.
+    penalty : Penalty
+        On w, and on a penalised intercept.
+    is_precise : bool
+        Whether sums over features and over rows are taken in extended precision, which is slow.
+    """
+
+    matrix: _core.Matrix
+    y: Vector
+    weight: Vector
+    loss: Loss
+    intercept: Intercept = "free"
+    intercept_scaling: float = 1.0
+    n_threads: int = 1
+    targets: Vector | None = None
+    pull: float = 0.0
+    penalty: Penalty = QUADRATIC
+    is_precise: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.matrix.shape
+
+    @property
+    def origin(self) -> tuple[Vector, Vector]:
+        """The points w = 0 and alpha = 0."""
+        n_samples, n_features = self.shape
+        return np.zeros(n_features), np.zeros(n_samples)
+
+    @cached_property
+    def target(self) -> Vector:
+        """p_i of every row."""
+        return np.full(len(self.y), self.loss.target) if self.targets is None else self.targets
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least alpha of each row."""
+        return self.loss.lower(self.weight)
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The largest alpha of each row."""
+        return self.loss.upper(self.weight)
+
+    @property
+    def rho(self) -> float:
+        """s^2 for a penalised intercept, else 0."""
+        return self.intercept_scaling**2 if self.intercept == "penalized" else 0.0
+
+    @cached_property
+    def sq_norms(self) -> Vector:
+        """|x_i|^2 of every row."""
+        return _core.row_sq_norms(self.matrix, self.n_threads)
+
+    @cached_property
+    def unit(self) -> float:
+        """The size that scores and residuals are of: 1, the spread of the targets, or w times a row."""
+        if self.pull:
+            return abs(self.pull) * float(np.mean(self.sq_norms)) or 1.0
+        if not self.loss.is_two_sided:
+            return 1.0
+        target = self.target[self.weight > 0]
+        away = np.std(target) if self.intercept == "free" else np.mean(np.abs(target))
+        return float(away) or 1.0
+
+    @cached_property
+    def least_scale(self) -> float:
+        """The least size of the objective that gaps are measured by.
+
+        With a pull the optimum may be 0 while no solver gets there but for rounding: w = 0 if the
+        rows surround the origin. Rows that all point the same way have the optimum
+        -1/2 q^2 |x|^2; what would be that of a `FAINT` w is the scale then. Without a pull it is 0.
+        """
+        if self.pull == 0.0:
+            return 0.0
+        longest = float(np.max(self.sq_norms, initial=0.0))
+        return 0.5 * (FAINT * self.pull) ** 2 * longest
+
+    def scores(self, w: Vector, b: float) -> Vector:
+        """Return <w, x_i> + b for every row."""
+        return self.scores_of(w[None, :], np.array([b]))[:, 0]
+
+    def scores_of(self, planes: Vector, intercepts: Vector) -> Vector:
+        """Return <w, x_i> + b for every row and several w, b: a column each."""
+        if self.is_precise:
+            scores: Vector = self._extended_rows @ extended(planes).T + intercepts
+            return scores
+        return _core.scores(self.matrix, planes, intercepts, self.n_threads)
+
+    def weighted_sum(self, coef: Vector) -> Vector:
+        """Return sum_i coef_i x_i."""
+        if self.is_precise:
+            total: Vector = self._extended_rows.T @ extended(coef)
+            return total
+        return _core.weighted_row_sum(self.matrix, coef, self.n_threads)
+
+    @cached_property
+    def _extended_rows(self) -> Any:
+        """The rows in extended precision, an array or a CSR array."""
+        return extended(array_of(self.matrix))
+
+    def residuals(self, scores: Vector) -> Vector:
+        """Return p_i - y_i score_i."""
+        return self.target - self.y * scores
+
+    def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
+        """Return the primal objective; `scores`, if at hand, saves a pass over the data."""
+        scores = self.scores(w, b) if scores is None else scores
+        return self.cost_of(w, b) + self.losses(scores)
+
+    def losses(self, scores: Vector) -> float:
+        """Return sum_i c_i loss(r_i): what the rows add to the primal objective."""
+        losses = 0.0
+        for rows in blocks(len(scores)):
+            residuals = self.target[rows] - self.y[rows] * scores[rows]
+            losses += inner(self.weight[rows], self.loss.value(residuals))
+        return losses
+
+    @property
+    def objective_at_zero(self) -> float:
+        """The primal objective at w = 0, b = 0, where every residual is its target."""
+        if self.targets is None:
+            return float(np.sum(self.weight) * self.loss.value(np.array([self.loss.target]))[0])
+        return inner(self.weight, self.loss.value(self.targets))
+
+    def cost_of(self, w: Vector, b: float) -> float:
+        """Return the objective without the losses."""
+        cost = self.penalty.value(w) + self.pull * b
+        if self.intercept == "penalized":
+            cost += self.penalty.value(np.array([b / self.intercept_scaling]))
+        return cost
+
+    def dual_objective(self, alpha: Vector, v: Vector | None = None) -> float:
+        """Return the dual objective at a feasible alpha; `v` is its combine(alpha), if at hand."""
+        v = self.combine(alpha) if v is None else v
+        return self.gain(alpha) - self.price_of(v, inner(self.y, alpha))
+
+    def gain(self, alpha: Vector) -> float:
+        """Return sum_i p_i alpha_i - conjugate_i(alpha_i): what the rows add to the dual objective."""
+        gain = 0.0
+        for rows in blocks(len(alpha)):
+            price = self.loss.conjugate(alpha[rows], self.weight[rows])
+            gain += float(np.sum(self.target[rows] * alpha[rows] - price))
+        return gain
+
+    def price_of(self, v: Vector, balance: float) -> float:
+        """Return what the dual pays for v and for a penalised intercept's sum_i alpha_i y_i."""
+        price = self.penalty.conjugate(v)
+        if self.intercept == "penalized":
+            price += self.penalty.conjugate(self.augmentation(balance))
+        return price
+
+    def bound_by_sides(self, gain: Vector, v: Vector, balance: Vector) -> float:
+        """Return what the dual is at least, from sums over alpha_i y_i above 0 and over those below.
+
+        These are the last but one axis of ``v``, the last of the others; the first tells kinds of
+        rows. For a free intercept the side that weighs more is scaled down to the other: its rows of
+        the last kind alone, if they can carry it. As a conjugate is convex and 0 at 0, its price
+        falls at least as much.
+        """
+        share = np.ones_like(balance)
+        excess = float(np.sum(balance))
+        if self.intercept == "free" and excess != 0.0:
+            side = int(excess < 0.0)
+            sizes = np.abs(balance[:, side])
+            scaled = slice(-1, None) if sizes[-1] > CARRIES * abs(excess) else slice(None)
+            share[scaled, side] = max(0.0, 1.0 - abs(excess) / float(np.sum(sizes[scaled])))
+        price = self.price_of(np.sum(share[..., None] * v, axis=(0, 1)), inner(share, balance))
+        return inner(share, gain) - price
+
+    def augmentation(self, balance: float) -> Vector:
+        """Return the entry of v that belongs to the constant feature of a penalised intercept."""
+        return np.array([self.intercept_scaling * (balance - self.pull)])
+
+    def combine(self, alpha: Vector) -> Vector:
+        """Return sum_i alpha_i y_i x_i."""
+        return self.weighted_sum(alpha * self.y)
+
+    def boxed(self, alpha: Vector) -> Vector:
+        """Return alpha cut to its bounds; what is not finite becomes 0."""
+        if not np.isfinite(alpha).all():
+            alpha = np.nan_to_num(alpha, posinf=0.0, neginf=0.0)
+        inside: Vector = np.maximum(alpha, self.lower)
+        return np.minimum(inside, self.upper, out=inside)
+
+    def feasible(self, alpha: Vector) -> Vector:
+        """Return an alpha near the given one that meets every constraint of the dual.
+
+        Values are cut to their bounds; for a free intercept they are balanced; for a penalty that
+        bounds v all are scaled down until it is met.
+        """
+        inside = self.boxed(alpha)
+        if self.intercept == "free":
+            self._balance(inside)
+        if not self.penalty.bounds_dual:
+            return inside
+        v = self.combine(inside)
+        if self.intercept == "penalized":
+            v = np.append(v, self.augmentation(inner(self.y, inside)))
+        return inside * self.penalty.share_allowed(v)
+
+    def _balance(self, alpha: Vector) -> None:
+        """Make sum_i alpha_i y_i = q, in place.
+
+        The side that weighs too much is scaled down: its values between the bounds alone if they can
+        carry it, so that rows on a bound stay there, else all of them. Where too little is
+        there for q, every row rises by the same share of its room.
+        """
+        signed = self.y * alpha
+        excess = np.sum(signed) - self.pull
+        heavier = signed * excess > 0
+        between = heavier & (alpha < self.upper) & (alpha > self.lower)
+        carried = np.sum(np.abs(signed[between]))
+        scaled = between if carried > CARRIES * abs(excess) else heavier
+        total = np.sum(np.abs(signed[scaled]))
+        if total > 0:
+            alpha[scaled] *= max(0.0, 1.0 - abs(excess) / total)
+        elif excess != 0.0:
+            room = np.where(self.y * excess < 0, self.upper, self.lower) - alpha
+            share = abs(excess) / max(np.sum(np.abs(room)), abs(excess))
+            alpha += room * share
+
+    def best_intercept(self, scores_without: Vector) -> float:
+        """Return the b that is best for a w whose scores without intercept are given.
+
+        For losses with kinks the slope in b is a staircase that climbs by c_i at each kink. Its
+        zero is a step, or a flat stretch, of which the middle is returned. Smooth losses have
+        one zero, found by bisection that Newton's method hurries, or cost nothing on a stretch.
+        """
+        if self.loss.is_smooth:
+            low, high = self._costless_intercepts(scores_without)
+            costless = self.pull == 0.0 and low <= high and np.isfinite(high - low)
+            return 0.5 * (low + high) if costless else self._smooth_best_intercept(scores_without)
+        steps, climbs, start = self._staircase(scores_without)
+        slope = np.cumsum(climbs) + start
+        flat = 1e-12 * float(np.sum(climbs))
+        if not np.any(slope >= -flat):
+            return float(steps[-1])
+        first = int(np.argmax(slope >= -flat))
+        if slope[first] <= flat and first + 1 < len(steps):
+            return float(0.5 * (steps[first] + steps[first + 1]))
+        return float(steps[first])
+
+    def _staircase(self, scores_without: Vector) -> tuple[Vector, Vector, float]:
+        """Return where the slope in b climbs, in ascending order, by how much, and where it starts."""
+        used = self.weight > 0
+        weight, y = self.weight[used], self.y[used]
+        middle = (self.y * self.target - scores_without)[used]
+        start = self.pull - float(np.sum(weight[y > 0]))
+        epsilon = self.loss.epsilon
+        if self.loss.is_two_sided:
+            middle, weight = (
+                np.concatenate([middle - epsilon, middle + epsilon]),
+                np.tile(weight, 2),
+            )
+        order = np.argsort(middle, kind="stable")
+        return middle[order], weight[order], start
+
+    def _costless_intercepts(self, scores_without: Vector) -> tuple[float, float]:
+        """Return the least and the largest b that no row minds; the wrong way round if there is none."""
+        if not isinstance(self.loss, ClippedLoss):
+            return np.inf, -np.inf
+        used = self.weight > 0
+        exact, y = (self.y * self.target - scores_without)[used], self.y[used]
+        at_least, at_most = exact[y > 0], exact[y < 0]
+        if self.loss.is_two_sided:
+            at_least, at_most = exact - self.loss.epsilon, exact + self.loss.epsilon
+        return float(np.max(at_least, initial=-np.inf)), float(np.min(at_most, initial=np.inf))
+
+    def _smooth_best_intercept(self, scores_without: Vector) -> float:
+        """Return the zero of the slope in b."""
+        low, high = -np.inf, np.inf
+        b, reach = 0.0, 1.0
+        for _ in range(200):
+            residual = self.residuals(scores_without + b)
+            slope = self.pull - inner(self.y, self.loss.alpha_at(residual, self.weight))
+            rise = float(np.sum(self.loss.bend_at(residual, self.weight)))
+            low, high = (b, high) if slope < 0 else (low, b)
+            step = -slope / rise if rise > 0 else -np.copysign(np.inf, slope)
+            reach *= 2.0
+            guess = b + float(np.clip(step, -reach, reach))
+            guess = guess if low < guess < high else 0.5 * (low + high)
+            if not np.isfinite(guess) or abs(guess - b) <= 1e-15 * (1.0 + abs(b)):
+                break
+            b = guess
+        return b

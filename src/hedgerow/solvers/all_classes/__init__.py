@@ -1,0 +1,1 @@
+"""Solvers of Crammer-Singer problems, linear and with kernels."""

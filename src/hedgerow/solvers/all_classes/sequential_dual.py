@@ -1,0 +1,95 @@
+"""The sequential dual method, for all classes at once.
+
+Problem: CrammerSingerProblem with any intercepts. The core visits the rows and solves for all alphas
+of one at a time, keeping the planes; rows that are held where they are rest until the others have
+converged, when a look at all rows tells which to visit next. Free intercepts are the multipliers of the
+constraints sum_i alpha_ik = 0: after each sweep they move by rho times what the sums are off.
+
+Given: the problem. Offered: planes and alpha, measured as in dual coordinate descent.
+Cost: a sweep reads every entry, and a weight of each class for it, once or twice; few sweeps for small
+C, many for large C. Memory: an alpha for each row and class.
+Paper: Keerthi, Sundararajan, Chang, Hsieh, Lin, A sequential dual method for large scale multi-class
+linear SVMs, KDD 2008.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from hedgerow import _core
+from hedgerow._base.parameters import one_of, true_or_false
+from hedgerow.problems.base import relative_gap
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.solvers.linear.dual_coordinate_descent import descend
+from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Option, Solver
+
+__all__ = ["SEQUENTIAL_DUAL"]
+
+
+def sequential_dual(progress: Progress) -> None:
+    """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
+    problem = progress.problem
+    assert isinstance(problem, CrammerSingerProblem)
+    core = _core_solver(progress, problem)
+    descend(progress, core, partial(_offer, progress, problem, core))
+
+
+def _core_solver(progress: Progress, problem: CrammerSingerProblem) -> _core.SequentialDual:
+    """Return the core's solver for this problem."""
+    is_free = problem.intercept == "free"
+    return _core.SequentialDual(
+        problem.matrix,
+        problem.labels,
+        problem.weight,
+        n_classes=problem.n_classes,
+        rho=_stiffness(problem) if is_free else problem.rho,
+        free_intercept=is_free,
+        shuffled=progress.option("order") == "shuffled",
+        shrinking=progress.option("shrinking"),
+        seed=progress.settings.seed,
+        n_threads=problem.n_threads,
+    )
+
+
+def _stiffness(problem: CrammerSingerProblem) -> float:
+    """Return the weight of the balances in the method of multipliers: that of a row's own norm."""
+    return float(np.mean(_core.row_sq_norms(problem.matrix, problem.n_threads))) or 1.0
+
+
+def _offer(
+    progress: Progress,
+    problem: CrammerSingerProblem,
+    core: _core.SequentialDual,
+    *,
+    thoroughly: bool,
+) -> float:
+    """Offer the planes and alpha; return about the relative gap."""
+    planes, alpha = core.planes, core.alpha
+    progress.offer_primal(planes, 0.0, core.scores)
+    v = planes.copy()
+    v[:, -1] = np.sum(alpha, axis=0)
+    dual = problem.dual_objective(alpha, v)
+    gap = relative_gap(progress.primal, dual)
+    if problem.intercept != "free":
+        progress.offer_dual(alpha, objective=dual)
+    elif thoroughly or progress.is_promising(gap):
+        progress.offer_dual(alpha)
+    return gap
+
+
+SEQUENTIAL_DUAL = Solver(
+    name="sequential_dual",
+    run=sequential_dual,
+    losses=("crammer_singer",),
+    options={
+        "order": Option(
+            "shuffled",
+            one_of("shuffled", "cyclic"),
+            "each row once a sweep in an order drawn anew, or as they stand",
+        ),
+        "shrinking": Option(True, true_or_false, "whether rows that are held rest a while"),
+    },
+)

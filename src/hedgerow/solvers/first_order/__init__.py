@@ -1,0 +1,1 @@
+"""First-order and stochastic solvers of linear problems."""

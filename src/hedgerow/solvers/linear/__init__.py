@@ -1,0 +1,1 @@
+"""Second-order and dual solvers of linear problems."""

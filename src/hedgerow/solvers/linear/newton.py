@@ -1,0 +1,200 @@
+"""Newton's method for smooth losses: squared hinge, squared epsilon-insensitive, logistic.
+
+Problem: LinearProblem with a smooth loss, any intercept. Each round minimises the quadratic model of
+the objective: by a Cholesky factorisation of the second derivatives, or by conjugate gradients that
+stop when the model is good enough (truncated) and are hurried by the diagonal (preconditioned). The
+step then goes to the minimum along the way, or the model is only trusted within a region that grows
+and shrinks with how well it foretold (trust region). Small problems are finished to the last bit
+(`finite_newton`).
+
+With many more rows than features the factorised matrix is estimated from a sample of the rows, as
+large as it has to be for every step to bring most of what the exact one would.
+
+Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
+Cost: 5 to 15 rounds, each one pass over the data and a factorisation (n d^2 over the rows that
+count, or over a sample), or one pass a step of conjugate gradients.
+Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
+SVMs, JMLR 2005; Lin, Weng and Keerthi, Trust region Newton method for large-scale logistic
+regression, JMLR 2008; Steihaug, The conjugate gradient method and trust regions, SIAM J. Num. An. 1983.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow._base.parameters import one_of
+from hedgerow._base.state import Json
+from hedgerow.problems.base import Status, inner
+from hedgerow.solvers.linear.active_set import is_cheap
+from hedgerow.solvers.linear.finite_newton import finite_newton
+from hedgerow.solvers.linear.ridge_system import cholesky_factor
+from hedgerow.solvers.linear.smooth_objective import (
+    ROWS_PER_UNKNOWN,
+    ChangingSum,
+    Sample,
+    SmoothObjective,
+)
+from hedgerow.solvers.linear.truncated_newton import Truncated, TrustRegion
+from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.solver import Option, Solver
+
+__all__ = ["DIRECT_UNKNOWNS", "NEWTON"]
+
+Vector = NDArray[np.float64]
+
+DIRECT_UNKNOWNS = 1500
+"""Unknowns up to which a factorisation is taken by itself."""
+SLOW = 0.1
+"""Share of the last foretold decrease that the next one may keep before the sample grows."""
+STARTED = 1e-2
+"""A sample is solved when its next step would bring less than this share of the objective."""
+ROUNDING = 1e-15
+"""Relative decrease of the objective that means nothing."""
+
+
+class _Steps(Protocol):
+    """A way to make steps."""
+
+    was_cut: bool
+
+    def advance(self) -> None:
+        """Make one step."""
+
+    def state(self) -> Json:
+        """Return all that the next steps depend on, but for the point."""
+
+    def go_on_from(self, state: Json) -> None:
+        """Go on from a state."""
+
+
+def newton(progress: Progress) -> Status | None:
+    """Solve a problem with a smooth loss to the tolerance of the settings."""
+    objective = SmoothObjective(progress.problem)
+    steps = _steps(progress, objective)
+    if steps is None:
+        return finite_newton(progress)
+    left = progress.resume()
+    if left is None:
+        objective.move_to(_start(objective, progress))
+    else:
+        objective.move_to(left["z"])
+        steps.go_on_from(left["steps"])
+    while not objective.offer(progress) and progress.n_iter < progress.settings.max_iter:
+        progress.checkpoint(z=objective.z, steps=steps.state)
+        before = objective.value
+        steps.advance()
+        progress.n_iter += 1
+        if before - objective.value <= ROUNDING * abs(before) and not steps.was_cut:
+            objective.offer(progress)
+            return "stalled"
+    return None
+
+
+def _steps(progress: Progress, objective: SmoothObjective) -> _Steps | None:
+    """Return how steps are made; None if to the last bit."""
+    is_preconditioned = progress.option("preconditioner") == "diagonal"
+    if progress.option("step") == "trust_region":
+        return TrustRegion(objective, is_preconditioned)
+    n_samples, n_features = progress.problem.shape
+    system = progress.option("system")
+    if system == "auto":
+        system = "direct" if n_features <= DIRECT_UNKNOWNS else "truncated"
+        if is_cheap(progress.problem) or n_samples <= min(n_features, DIRECT_UNKNOWNS):
+            system = "exact"
+    if system == "exact":
+        return None
+    if system == "direct":
+        return _Direct(objective, progress.settings.seed)
+    return Truncated(objective, is_preconditioned)
+
+
+def _start(objective: SmoothObjective, progress: Progress) -> Vector:
+    """Return the known start, the solution of a sample of the rows if there are very many, or 0."""
+    if progress.start is not None:
+        return objective.point(progress.start.w, progress.start.intercept)
+    seed = progress.settings.seed
+    sample = Sample.to_start_from(objective.problem, seed)
+    if sample is None:
+        return np.zeros_like(objective.penalised)
+    small = SmoothObjective(sample.problem(objective.problem))
+    small.move_to(np.zeros_like(small.penalised))
+    steps = _Direct(small, seed)
+    while steps.foretold > STARTED * abs(small.value):
+        steps.advance()
+    return small.z
+
+
+class _Direct:
+    """Steps by a factorisation of second derivatives, of all rows or of a sample."""
+
+    def __init__(self, objective: SmoothObjective, seed: int) -> None:
+        self.objective = objective
+        self.seed = seed
+        n_samples, unknowns = objective.problem.shape[0], len(objective.penalised)
+        self.every = max(1, n_samples // (ROWS_PER_UNKNOWN * unknowns))
+        self.foretold = np.inf
+        self.was_cut = False
+        self.known = ChangingSum(), ChangingSum()
+
+    def state(self) -> Json:
+        """Return how thin the sample is, what the last step promised, and what its model was made of."""
+        return {
+            "every": self.every,
+            "foretold": self.foretold,
+            "known": [vars(each) for each in self.known],
+        }
+
+    def go_on_from(self, state: Json) -> None:
+        """Go on from a state."""
+        self.every, self.foretold = state["every"], state["foretold"]
+        gram, squares = state["known"]
+        self.known = ChangingSum(**gram), ChangingSum(**squares)
+
+    def advance(self) -> None:
+        """Move by the minimum of the model."""
+        objective = self.objective
+        gradient = objective.gradient()
+        hessian = objective.hessian(self._sample(), self.known)
+        lower = cholesky_factor(hessian, objective.problem.n_threads)
+        direction = -_core.cholesky_solve(lower, gradient)
+        foretold = -inner(gradient, direction)
+        objective.step(direction, -foretold)
+        self.was_cut = self.every > 1 and foretold > SLOW * self.foretold
+        if self.was_cut:
+            self.every = max(1, self.every // 4)
+            self.known = ChangingSum(), ChangingSum()
+        self.foretold = foretold
+
+    def _sample(self) -> Sample | None:
+        """Return the rows that second derivatives are estimated from; None for all."""
+        if self.every == 1:
+            return None
+        return Sample.draw(self.objective.problem.shape[0], self.every, self.seed)
+
+
+NEWTON = Solver(
+    name="newton",
+    run=newton,
+    losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
+    options={
+        "system": Option(
+            "auto",
+            one_of("auto", "exact", "direct", "truncated"),
+            "how the model is minimised: to the last bit, by a factorisation, or by conjugate "
+            "gradients that stop early",
+        ),
+        "step": Option(
+            "line_search",
+            one_of("line_search", "trust_region"),
+            "to the minimum along the way, or within a region in which the model is trusted; the "
+            "latter is truncated",
+        ),
+        "preconditioner": Option(
+            "diagonal", one_of("diagonal", "none"), "what hurries conjugate gradients"
+        ),
+    },
+)

@@ -1,0 +1,1 @@
+"""Solvers of problems whose rows come in blocks."""

@@ -1,0 +1,147 @@
+"""A step of Newton's method that takes some rows as they are, not as their second derivatives say.
+
+A feature that few rows have may have none near the kink of its loss: second derivatives then say
+that nothing holds its weight back, and the step goes far astray. Where features are in many rows, their
+sum is smooth. So the objective of all rows is modelled around a point z by
+
+    <g', d> + 1/2 <d, H' d> + sum of smooth_i(z + d) over the rare rows
+
+with the gradient g' and second derivatives H' of all others. The rare rows are in memory, and the
+model is minimised by Newton's method with a line search, which costs some passes over these few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.problems.base import inner
+from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.linear.ridge_system import cholesky_factor
+from hedgerow.solvers.linear.smooth_objective import ARMIJO, SmoothObjective, loss_shape
+
+__all__ = ["StepModel", "broad_gram", "rare_bend", "smoothed"]
+
+Vector = NDArray[np.float64]
+
+BROADER = 2.5
+"""How much broader the window is in which rows tell second derivatives."""
+STEPS, TRIALS = 50, 30
+"""Steps to the minimum of a model, and halvings of each, at most."""
+SETTLED = 1e-6
+"""What may be left of the square of the gradient."""
+
+
+def smoothed(problem: LinearProblem, window: float) -> SmoothObjective:
+    """Return the objective, whose losses are rounded off over a window if they have kinks."""
+    objective = SmoothObjective(problem)
+    if window > 0.0:
+        objective.shape = loss_shape(problem, 1.0 / window)
+        objective.shift = 0.5 * (problem.lower + problem.upper)
+    return objective
+
+
+def broad_gram(objective: SmoothObjective, window: float) -> Vector:
+    """Return the second derivatives at a point, as a broader window sees them: more rows are in it."""
+    if window == 0.0:
+        return objective.gram()
+    problem = objective.problem
+    broad = smoothed(problem, BROADER * window)
+    rows = (problem.y, problem.target, problem.weight, broad.shift)
+    broad.sums = _core.loss_at(
+        broad.shape, *rows, objective.residual, broad.alpha, broad.bend, problem.n_threads
+    )
+    return broad.gram()
+
+
+@dataclass(frozen=True, eq=False)
+class _Losses:
+    """The smoothed losses of the rare rows at a point, and their derivatives."""
+
+    value: float
+    slope: Vector
+    bend: Vector
+
+    @classmethod
+    def at(cls, z: Vector, rare: LinearProblem, window: float) -> _Losses:
+        """Evaluate them."""
+        objective = smoothed(rare, window)
+        objective.move_to(z)
+        slope = -objective.combined
+        if objective.constant:
+            slope = np.append(slope, -objective.constant * objective.sums.balance)
+        return cls(objective.sums.smooth, slope, objective.gram())
+
+
+def rare_bend(z: Vector, rare: LinearProblem, window: float) -> Vector:
+    """Return the part that the rare rows have in the `broad_gram` at a point."""
+    objective = smoothed(rare, window)
+    objective.move_to(z)
+    return broad_gram(objective, window)
+
+
+@dataclass(frozen=True, eq=False)
+class StepModel:
+    """The model of the objective around a point.
+
+    Attributes
+    ----------
+    gradient : ndarray
+        That of all rows at the point.
+    quadratic : ndarray
+        The second derivatives of all but the rare rows.
+    rare : LinearProblem
+        The rare rows.
+    window : float
+        Over which kinks of their losses are rounded off.
+    unit : float
+        The size that scores are of.
+    """
+
+    gradient: Vector
+    quadratic: Vector
+    rare: LinearProblem
+    window: float
+    unit: float
+
+    def step_from(self, z: Vector) -> Vector:
+        """Return the step from z to about where the model is least."""
+        gradient, quadratic = self.gradient, self.quadratic
+        losses = _Losses.at(z, self.rare, self.window)
+        linear = gradient - losses.slope
+        step, value, slope = np.zeros_like(z), losses.value, gradient
+        for _ in range(STEPS):
+            direction = self._direction(slope, losses.bend)
+            descent, length = inner(slope, direction), 1.0
+            for _ in range(TRIALS):
+                trial = step + length * direction
+                bent = _times(quadratic, trial)
+                losses = _Losses.at(z + trial, self.rare, self.window)
+                reached = inner(linear, trial) + 0.5 * inner(trial, bent) + losses.value
+                if reached <= value + ARMIJO * length * descent:
+                    break
+                length *= 0.5
+            else:
+                return step
+            step, value, slope = trial, reached, linear + bent + losses.slope
+            if inner(slope, slope) <= SETTLED * inner(gradient, gradient):
+                break
+        return step
+
+    def _direction(self, slope: Vector, bend: Vector) -> Vector:
+        """Return the step of Newton's method; an intercept that no row holds back goes one unit far."""
+        matrix = self.quadratic + bend
+        loose = matrix.diagonal() == 0.0
+        matrix[loose] = matrix[:, loose] = 0.0
+        matrix[loose, loose] = np.abs(slope[loose]) / self.unit + (slope[loose] == 0.0)
+        factor = cholesky_factor(matrix, self.rare.n_threads)
+        return -_core.cholesky_solve(factor, slope)
+
+
+def _times(matrix: Vector, vector: Vector) -> Vector:
+    """Return the product, summed in an order that does not depend on the number of BLAS threads."""
+    product: Vector = np.sum(matrix * vector, axis=1)
+    return product
