@@ -1,6 +1,10 @@
 # make demo    make the environment, build, install, and run the main job on a real table
+# make check   the edit loop, under a minute: lint, types, import layers and the quick unit tests
 # make test    lint, types, import layers, C++ tests and Python tests, in the same environment
-# make test-slow  simulations that take minutes
+# make test-slow  simulations that take minutes, and scikit-learn's battery for every variant
+# make format  Python and C++ in the project's format
+# make tidy    clang-tidy on the C++ core
+# make coverage  which lines of Python and C++ the tests run (CONTRIBUTING.md has the figures)
 # make wheel   build a wheel and use it outside the checkout
 # make sanitize  C++ tests and a part of pytest under ASan and UBSan
 # make fuzz    mutated files and arrays under ASan and UBSan: FUZZ="--seconds 600" by default
@@ -12,16 +16,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp bindings -type f)
+SOURCES = $(shell find cpp bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.inl')
 CMAKE := $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 JOBS ?= 2
 BENCH := .venv-bench
 BENCH_PIP := $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types layers test-cpp test-python test-slow wheel build-sanitized sanitize fuzz bench-setup tools clean
+.PHONY: demo check test format tidy coverage lint types layers test-cpp test-python test-slow wheel build-sanitized sanitize fuzz bench-setup tools clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
 	@$(BIN)/hedgerow auto --example breast_cancer
+
+check: lint types layers
+	$(BIN)/pytest -n $(JOBS) -q tests/unit -m "not slow and not long and not data"
 
 test: lint types layers test-cpp test-python
 
@@ -57,6 +65,11 @@ lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+format: $(VENV)/developed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(SOURCES)
+
 types: $(VENV)/developed
 	$(BIN)/mypy
 
@@ -73,6 +86,20 @@ test-python: $(VENV)/developed
 
 test-slow: $(VENV)/developed
 	$(BIN)/pytest -n $(JOBS) -m slow
+
+tidy: $(VENV)/developed
+	@$(PIP) install clang-tidy
+	$(CMAKE) -B build/tidy -DHEDGEROW_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug >/dev/null
+	$(BIN)/clang-tidy -p build/tidy --quiet $(shell find cpp/src -name '*.cpp')
+
+coverage: $(VENV)/developed
+	@$(PIP) install coverage gcovr
+	$(CMAKE) -B build/coverage -DHEDGEROW_TESTS=ON -DHEDGEROW_PYTHON=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="--coverage -O1" >/dev/null
+	$(BIN)/cmake --build build/coverage
+	$(BIN)/ctest --test-dir build/coverage --output-on-failure
+	HEDGEROW_CORE=$(abspath build/coverage) $(BIN)/coverage run --source=src/hedgerow -m pytest -q -m "not slow"
+	$(BIN)/coverage report --skip-covered --sort=cover | tail -40
+	$(BIN)/gcovr --root . --filter cpp/ --exclude cpp/tests build/coverage | tail -4
 
 # ------------------------------------------------------------------------- wheel, sanitizers
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own battery, on every way the machines are commonly made."""
+"""scikit-learn's own battery: once for every class, and slow for every way it is commonly made."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from hedgerow import (
     SVC,
     SVDD,
     SVR,
+    AveragedPerceptron,
+    BalancedRandomForestClassifier,
     CalibratedModel,
     DecisionStump,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    KernelPerceptron,
     Linear,
     LinearOneClassSVM,
     LinearSVC,
@@ -23,7 +28,14 @@ from hedgerow import (
     NuSVC,
     NuSVR,
     OneClassSVM,
+    Perceptron,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    SelectFromForest,
+    TableClassifier,
+    TableEncoder,
     ThresholdModel,
+    VotedPerceptron,
 )
 
 ESTIMATORS = [
@@ -35,8 +47,6 @@ ESTIMATORS = [
     LinearSVC(multi_class="crammer_singer"),
     LinearSVC(multi_class="crammer_singer", intercept="penalized"),
     LinearSVC(loss="hinge", intercept="penalized", n_jobs=1),
-    SVC(multi_class="crammer_singer"),
-    SVC(multi_class="crammer_singer", kernel="linear"),
     LinearSVC(calibrate="sigmoid", random_state=0),
     LinearSVC(calibrate="isotonic", random_state=0),
     CalibratedModel(random_state=0),
@@ -54,6 +64,8 @@ ESTIMATORS = [
     LinearSVRCV(Cs=3, cv=3, scale="standard"),
     SVC(),
     SVC(multi_class="ovr"),
+    SVC(multi_class="crammer_singer"),
+    SVC(multi_class="crammer_singer", kernel="linear"),
     SVC(decision_function_shape="ovo", class_weight="balanced"),
     SVC(loss="squared_hinge"),
     SVC(kernel="linear"),
@@ -82,17 +94,47 @@ ESTIMATORS = [
     DecisionTreeRegressor(criterion="absolute_error", n_jobs=1),
     DecisionTreeRegressor(criterion="poisson", min_samples_leaf=0.01),
     DecisionTreeRegressor(splitter="mean", max_depth=8),
+    RandomForestClassifier(5),
+    RandomForestClassifier(5, oob_score=True, voting="hard", class_weight="balanced_subsample"),
+    RandomForestClassifier(5, stop_when_flat=0.01, max_samples=0.5, n_jobs=1),
+    RandomForestRegressor(5, oob_score=True),
+    RandomForestRegressor(5, criterion="absolute_error", ccp_alpha=0.01),
+    ExtraTreesClassifier(5, class_weight="balanced"),
+    ExtraTreesRegressor(5, splitter="median"),
+    BalancedRandomForestClassifier(5),
+    BalancedRandomForestClassifier(5, replacement=False, bootstrap=True),
+    SelectFromForest(RandomForestClassifier(5), random_state=0),
+    SelectFromForest(RandomForestClassifier(5), kind="impurity", one_of_each=True, random_state=0),
+    Perceptron(),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+    KernelPerceptron(),
+    TableEncoder(),
+    TableClassifier(),
 ]
 
 
 _FOLDS = "rows that are repeated fall into different folds, where a weight does not"
 _FOLLOWS = "predict follows the probabilities, not the sign of the score"
-_BY_FOLDS = {
-    "check_sample_weight_equivalence_on_dense_data": _FOLDS,
-    "check_sample_weight_equivalence_on_sparse_data": _FOLDS,
-}
+_DRAWN = "rows are drawn, and a repeated row is drawn otherwise than one of weight 2"
+_STEPS = "a weight is the length of a step, and a step of 2 is not two visits with steps of 1"
+
+
+def _unequal_weights(reason):
+    """Return that weights are not repetitions, for a reason."""
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
+_DRAWING = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    BalancedRandomForestClassifier,
+    SelectFromForest,
+)
+_STEPPING = (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron)
 _CALIBRATED = {
-    **_BY_FOLDS,
+    **_unequal_weights(_FOLDS),
     "check_classifiers_train": _FOLLOWS,
     "check_class_weight_classifiers": "probabilities are those of the rows as they come",
 }
@@ -111,7 +153,11 @@ def expected_to_fail(estimator):
         kernel_machines_pass = {"check_classifiers_train"} if isinstance(estimator, SVC) else set()
         return {name: why for name, why in _CALIBRATED.items() if name not in kernel_machines_pass}
     if isinstance(estimator, LinearSVCCV):
-        return _BY_FOLDS
+        return _unequal_weights(_FOLDS)
+    if isinstance(estimator, _DRAWING):
+        return _unequal_weights(_DRAWN)
+    if isinstance(estimator, _STEPPING):
+        return _unequal_weights(_STEPS)
     if isinstance(estimator, NuSVC):
         return {"check_class_weight_classifiers": _NU}
     if isinstance(estimator, SVDD) and estimator.nu is None:
@@ -125,7 +171,23 @@ def expected_to_fail(estimator):
     return {}
 
 
+def first_of_each_class(estimators):
+    """Return the first estimator of every class, and the others."""
+    first = {type(estimator): estimator for estimator in reversed(estimators)}
+    return list(first.values()), [each for each in estimators if first[type(each)] is not each]
+
+
+PLAIN, VARIANTS = first_of_each_class(ESTIMATORS)
+
+
 @pytest.mark.filterwarnings("default")  # the battery provokes warnings on purpose
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
+@parametrize_with_checks(PLAIN, expected_failed_checks=expected_to_fail)
 def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_to_fail)
+def test_scikit_learns_checks_pass_for_variants(estimator, check):
     check(estimator)

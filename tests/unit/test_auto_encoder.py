@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow.auto import TableClassifier, TableEncoder
 from hedgerow.auto.columns import as_columns
@@ -23,11 +22,6 @@ TABLE = {
     "colour": np.array(["red", "blue", None, "red"], dtype=object),
     "same": np.array([0.1, 0.1, 0.1, 0.1]),
 }
-
-
-@parametrize_with_checks([TableEncoder(), TableClassifier()])
-def test_scikit_learns_checks_pass(estimator, check) -> None:
-    check(estimator)
 
 
 def test_numbers_are_filled_and_standardised_and_text_is_one_hot() -> None:

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 import sklearn.ensemble
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_friedman1
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow.ensemble
 from hedgerow.ensemble import (
@@ -350,36 +349,3 @@ def test_a_table_of_another_width_is_refused():
     forest = small(RandomForestClassifier).fit(*IRIS)
     with pytest.raises(DataError, match="3 features"):
         forest.predict(np.zeros((2, 3)))
-
-
-# ---------------------------------------------------------------------------- scikit-learn's checks
-
-_DRAWN = "rows are drawn, and a repeated row is drawn otherwise than one of weight 2"
-_EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": _DRAWN,
-    "check_sample_weight_equivalence_on_sparse_data": _DRAWN,
-}
-
-
-def expected_to_fail(forest):
-    """Return what a forest does otherwise on purpose."""
-    return {} if isinstance(forest, ExtraTreesClassifier | ExtraTreesRegressor) else _EXPECTED
-
-
-@pytest.mark.filterwarnings("default")  # the battery provokes warnings on purpose
-@parametrize_with_checks(
-    [
-        RandomForestClassifier(5),
-        RandomForestClassifier(5, oob_score=True, voting="hard", class_weight="balanced_subsample"),
-        RandomForestClassifier(5, stop_when_flat=0.01, max_samples=0.5, n_jobs=1),
-        RandomForestRegressor(5, oob_score=True),
-        RandomForestRegressor(5, criterion="absolute_error", ccp_alpha=0.01),
-        ExtraTreesClassifier(5, class_weight="balanced"),
-        ExtraTreesRegressor(5, splitter="median"),
-        BalancedRandomForestClassifier(5),
-        BalancedRandomForestClassifier(5, replacement=False, bootstrap=True),
-    ],
-    expected_failed_checks=expected_to_fail,
-)
-def test_scikit_learns_checks_pass(estimator, check):
-    check(estimator)

@@ -19,7 +19,6 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
 from hedgerow.ensemble import (
@@ -362,25 +361,3 @@ def test_a_selector_is_the_same_after_its_file(tmp_path, one_of_each):
     assert loaded.left_out_ == selector.left_out_
     assert np.array_equal(loaded.threshold_, selector.threshold_)
     assert hasattr(loaded, "group_importances_") == one_of_each
-
-
-# ------------------------------------------------------------------------- scikit-learn's checks
-
-_DRAWN = "rows are drawn, and a repeated row is drawn otherwise than one of weight 2"
-
-
-@pytest.mark.filterwarnings("default")  # the battery provokes warnings on purpose
-@parametrize_with_checks(
-    [
-        SelectFromForest(RandomForestClassifier(5), random_state=0),
-        SelectFromForest(
-            RandomForestClassifier(5), kind="impurity", one_of_each=True, random_state=0
-        ),
-    ],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": _DRAWN,
-        "check_sample_weight_equivalence_on_sparse_data": _DRAWN,
-    },
-)
-def test_scikit_learns_checks_pass(estimator, check):
-    check(estimator)
