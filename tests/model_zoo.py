@@ -301,6 +301,10 @@ def _calls(
         yield from _calls(part, _arguments_of_parts(model, arguments), seen)
 
 
+_FEW_RESAMPLES = {"n_resamples": 20}
+"""Intervals by 2000 resamples, the default, would take most of the time of a campaign."""
+
+
 def _use(model: Any, name: str, arguments: dict[str, Any], options: dict[str, Any]) -> Any:
     """Read a property, or call a method with the arguments that it requires."""
     if name in {"compress", "prune"}:
@@ -341,6 +345,8 @@ def _use(model: Any, name: str, arguments: dict[str, Any], options: dict[str, An
     if unknown:
         msg = f"give exercise() a value for {unknown} of {type(model).__name__}.{name}"
         raise LookupError(msg)
+    if _FEW_RESAMPLES.keys() <= inspect.signature(value).parameters.keys():
+        options = _FEW_RESAMPLES | options
     filled = {p: given[p] if option is _DATA else option for p, option in options.items()}
     return value(**{p: given[p] for p in needed}, **filled)
 

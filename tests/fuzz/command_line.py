@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import re
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import hedgerow
 from tests.fuzz.campaign import Finding, judge, minimal, run_inputs
 from tests.fuzz.child import Inputs, Limits
 from tests.fuzz.target import TARGETS, Seeds, Target, find_target
@@ -102,7 +104,10 @@ class _Session:
         return int(bool(self.kinds))
 
     def _import_what_is_needed(self) -> None:
-        """Read a seed of each target, so that what is imported when needed is there before a fork."""
+        """Import what inputs may need before the forks, so that no child has to do so again."""
+        for name in hedgerow.__all__:
+            getattr(hedgerow, name)
+        importlib.import_module("matplotlib.pyplot")
         for target in self.targets.values():
             seed = next(iter(self.seeds[target.name].values()))
             with tempfile.TemporaryDirectory() as folder, suppress(Exception):
