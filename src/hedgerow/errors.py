@@ -1,7 +1,7 @@
-"""What can go wrong, as types a user can catch.
+"""Errors and warnings, as types that a user can catch.
 
-Every error is a :class:`HedgerowError` and also the built-in type a caller would expect, so that
-both ``except hedgerow.HedgerowError`` and ``except ValueError`` work.
+Every error is a :class:`HedgerowError` and also the built-in type that a caller would expect, so both
+``except hedgerow.HedgerowError`` and ``except ValueError`` work.
 """
 
 from __future__ import annotations
@@ -46,36 +46,36 @@ _PASSING_ON = (
     *("hedgerow", "sklearn", "joblib"),
     *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
 )
-"""Packages that only pass a user's call on: no warning points at their lines."""
+"""Packages that only forward a user's call: no warning points at their lines."""
 
 _WORKERS = str(Path(joblib.__file__).parent)
-"""Where the program of a worker process is, which calls itself ``__main__``."""
+"""The folder of the program of a worker process, which is named ``__main__``."""
 
 _given: set[Hashable] = set()
-"""What the warnings of this process that are given once were about."""
+"""The subjects of warnings that this process has issued and issues only once."""
 
 _giving = threading.Lock()
 
 
 class HedgerowError(Exception):
-    """Base class of every error Hedgerow raises on purpose."""
+    """Base class of all errors that Hedgerow raises."""
 
 
 class DataError(HedgerowError, ValueError):
-    """The data cannot be used: the message says what, where, and what to do."""
+    """The data are invalid; the message says what is wrong, where, and what to do."""
 
 
 class DataTypeError(DataError, TypeError):
-    """The data are of a kind that is not understood at all."""
+    """The data have a type that is not supported."""
 
 
 class NotSeparableError(DataError):
-    """No plane separates the classes, as a hard margin asks for.
+    """No hyperplane separates the classes, as a hard margin requires.
 
     Attributes
     ----------
     proof : Overlap or OverlapCertificate
-        Convex combinations of rows of either class that meet; a fit has them certified.
+        Convex combinations of rows of each class that coincide; a fit raises it with their certificate.
     """
 
     def __init__(self, message: str, proof: Any) -> None:
@@ -87,11 +87,11 @@ class NotSeparableError(DataError):
 
 
 class ParameterError(HedgerowError, ValueError):
-    """A parameter has a value it cannot have, or contradicts another one."""
+    """A parameter has an invalid value, or contradicts another parameter."""
 
 
 class UnavailableError(HedgerowError, AttributeError):
-    """A model of this kind does not have what was asked for; the message says why."""
+    """The model does not offer the requested method or attribute; the message says why."""
 
 
 class FileAccessError(HedgerowError, OSError):
@@ -99,7 +99,7 @@ class FileAccessError(HedgerowError, OSError):
 
 
 class FileFormatError(DataError):
-    """A file was read but a line of it makes no sense.
+    """A file was read, but its content is invalid.
 
     Attributes
     ----------
@@ -125,23 +125,23 @@ class ModelFormatError(HedgerowError, ValueError):
 
 
 class StoppedError(HedgerowError, RuntimeError):
-    """A task that has no half result was told to stop."""
+    """A task without partial results was stopped."""
 
 
 class NotCertifiedWarning(ConvergenceWarning):
-    """A fit ended above its tolerance; the message carries the gap it reached."""
+    """A fit ended above its tolerance; the message has the gap that was reached."""
 
 
 class EdgeOfGridWarning(UserWarning):
-    """The best of the values tried is the first or the last: a better one may lie beyond."""
+    """The best value of a grid is its first or its last: a better one may lie outside."""
 
 
 class ScaleWarning(UserWarning):
-    """Features differ so much in scale that a kernel hardly sees some of them."""
+    """Features differ so much in scale that some hardly influence the kernel."""
 
 
 class UnseenCategoryWarning(UserWarning):
-    """Rows have a category that was not there in fit; trees take it for a missing value."""
+    """Rows have a category that did not occur in training; trees treat it as missing."""
 
 
 class ModelVersionWarning(InconsistentVersionWarning):
@@ -152,9 +152,9 @@ class ModelVersionWarning(InconsistentVersionWarning):
     estimator_name : str
         The class of the estimator.
     original_version, current_version : str
-        Hedgerow's versions, then and now; "unknown" in pickles that do not say.
+        The versions of Hedgerow; "unknown" if the pickle does not say.
     original_sklearn_version, current_sklearn_version : str
-        The same of scikit-learn.
+        The versions of scikit-learn.
     """
 
     def __init__(
@@ -171,8 +171,8 @@ class ModelVersionWarning(InconsistentVersionWarning):
         return (
             f"{self.estimator_name} was pickled with Hedgerow {self.original_version} and scikit-learn "
             f"{self.original_sklearn_version}, and is read with Hedgerow {self.current_version} and "
-            f"scikit-learn {self.current_sklearn_version}: it may fail or predict otherwise; fit it again, "
-            "or keep models with hedgerow.save, whose files later versions read"
+            f"scikit-learn {self.current_sklearn_version}: it may fail or give other predictions; fit it "
+            "again, or use hedgerow.save, whose files later versions can read"
         )
 
     def __reduce__(self) -> tuple[type[ModelVersionWarning], tuple[Any, ...]]:
@@ -195,17 +195,17 @@ _line_of_caller: ContextVar[Line | None] = ContextVar("line_of_caller", default=
 def warn_user(
     message: str | Warning, category: type[Warning], *, once_for: Hashable = None
 ) -> None:
-    """Warn at the line of the user's program that led here, however deep it called.
+    """Issue a warning that points at the line of the user's program.
 
     Parameters
     ----------
     message : str or Warning
-        What to say.
+        The text of the warning.
     category : type
         The class of the warning.
     once_for : hashable or None, default=None
-        What the warning is about. If given, a process warns once of it, whatever the line, until
-        :func:`forget_warnings`; but not if the warning was raised as an error.
+        The subject of the warning. If given, a process warns about it only once, whatever the line,
+        until :func:`forget_warnings` is called; a warning that was raised as an error does not count.
     """
     subject = (category, once_for)
     with _giving:
@@ -230,15 +230,15 @@ def warn_user(
 
 
 def forget_warnings() -> None:
-    """Give warnings again that have been given once."""
+    """Allow all warnings to be issued again."""
     _given.clear()
 
 
 def line_of_user() -> Line:
-    """Return the innermost line of the stack that is neither ours nor of a library that called us.
+    """Return the innermost line of the stack outside this package and the libraries that call it.
 
-    In a worker, where there is none, it is the line that started the task or, if that is not known,
-    the innermost one that is not ours.
+    In a worker there is none; it is then the line that started the task or, if that is not known,
+    the innermost line outside this package.
     """
     stack = list(_outwards(sys._getframe(1)))
     users = next((frame for frame in stack if not _passes_on(frame)), None)
@@ -252,7 +252,7 @@ def line_of_user() -> Line:
 
 @contextmanager
 def warning_at(line: Line) -> Iterator[None]:
-    """Let tasks of the block point their warnings at a line that is not on their own stack."""
+    """Let warnings in the block point at a line that is not on their own stack."""
     handle = _line_of_caller.set(line)
     try:
         yield
@@ -272,7 +272,7 @@ def _passes_on(frame: FrameType) -> bool:
 
 
 def _is_of(frame: FrameType, packages: tuple[str, ...]) -> bool:
-    """Say whether a frame runs a module of one of the packages."""
+    """Return whether a frame runs a module of one of the packages."""
     return _module_of(frame).partition(".")[0] in packages
 
 

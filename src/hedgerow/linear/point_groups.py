@@ -1,4 +1,4 @@
-"""The training rows of a support vector machine, grouped by what their alpha says of them."""
+"""Training rows of a support vector machine, grouped by their alpha."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PointGroups:
-    """Training rows by their alpha; every row is in exactly one group.
+    """Training rows, grouped by their alpha; every row is in exactly one group.
 
-    What alpha says of a row, by loss:
+    What the groups mean, by loss:
 
     ============================  =====================  ===================  ====================
     group                         hinge                  squared losses       epsilon-insensitive
@@ -29,14 +29,14 @@ class PointGroups:
     = C times the weight          or on it               empty                on its edge
     ============================  =====================  ===================  ====================
 
-    A row without weight has alpha = 0 wherever it lies.
+    A row of weight 0 has alpha = 0 wherever it lies.
 
     Attributes
     ----------
     alpha : ndarray of float64
-        The dual variables of the plane, one a row.
+        The dual variables of the hyperplane, one per row.
     zero, between, at_bound : ndarray of int64
-        The rows of each group, ascending.
+        The rows of each group, in ascending order.
 
     Examples
     --------
@@ -57,7 +57,20 @@ class PointGroups:
 
     @classmethod
     def of(cls, alpha: NDArray[np.float64], at_bound: NDArray[np.bool_]) -> PointGroups:
-        """Return the groups of rows with these alphas, some of them at their bound."""
+        """Return the groups of rows with the given alphas.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n_samples,)
+            The dual variables.
+        at_bound : ndarray of bool of shape (n_samples,)
+            Which of them are at their bound.
+
+        Returns
+        -------
+        PointGroups
+            The groups.
+        """
         zero = alpha == 0.0
         return cls(
             alpha=alpha,
@@ -73,12 +86,12 @@ class PointGroups:
 
     @property
     def above(self) -> Rows:
-        """Rows with alpha > 0; in regression those whose value is above the tube or on its edge."""
+        """Rows with alpha > 0; in regression those whose target is above the tube or on its edge."""
         return np.flatnonzero(self.alpha > 0.0)
 
     @property
     def below(self) -> Rows:
-        """Rows with alpha < 0, which only regression has: below the tube or on its edge."""
+        """Rows with alpha < 0, in regression only: below the tube or on its edge."""
         return np.flatnonzero(self.alpha < 0.0)
 
     def __str__(self) -> str:

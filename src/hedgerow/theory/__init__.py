@@ -1,4 +1,4 @@
-"""Theory one can compute: enclosing balls, margins, dimensions, and bounds on the error to come."""
+"""Computable learning theory: enclosing balls, margins, VC dimensions and error bounds."""
 
 from hedgerow.theory.bounds import (
     balanced_error_bound,

@@ -1,4 +1,4 @@
-"""Points as the solvers of the enclosing ball see them: dot products with one of them at a time."""
+"""Points for the enclosing-ball solvers, which need only their inner products."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _KEPT = 2**25
-"""Dot products that are kept: 256 MB."""
+"""The most inner products that are cached: 256 MB."""
 
 
 class Points(Protocol):
-    """Points of a space of which only dot products may be known."""
+    """Points of a space in which only inner products may be known."""
 
     diagonal: Vector
 
     def column(self, i: int) -> Vector:
-        """Return the dot products of all points with point i."""
+        """Return the inner products of all points with point i."""
 
     def square_distances(self, support: Indices, weights: Vector) -> Vector:
-        """Return those of all points to a weighted mean of some, from scratch."""
+        """Return the squared distances of all points to a weighted mean of some, from scratch."""
 
     def center(self, support: Indices, weights: Vector) -> Vector | None:
-        """Return that mean, None if it cannot be written down."""
+        """Return that mean, or None if it has no coordinates."""
 
 
 class RowPoints:
-    """The rows of a table. Dense ones are moved to their mean, where dot products keep their digits."""
+    """The rows of a table; dense rows are centred, which keeps inner products accurate."""
 
     def __init__(self, X: Any) -> None:
         rows = read_finite(X).astype(np.float64, copy=False)
@@ -53,7 +53,7 @@ class RowPoints:
         return self._products(dense(self._rows[[i]])[0])
 
     def square_distances(self, support: Indices, weights: Vector) -> Vector:
-        """Return those of all rows to a weighted mean of some; dense ones are subtracted from it."""
+        """Return the squared distances of all rows to a weighted mean; dense rows by subtraction."""
         mean = self._mean(support, weights)
         if sp.issparse(self._rows):
             return self.diagonal - 2.0 * self._products(mean) + float(np.dot(mean, mean))
@@ -61,7 +61,7 @@ class RowPoints:
         return squares
 
     def center(self, support: Indices, weights: Vector) -> Vector:
-        """Return that mean where the rows were given."""
+        """Return that mean in the original coordinates."""
         return self._origin + self._mean(support, weights)
 
     def _mean(self, support: Indices, weights: Vector) -> Vector:
@@ -69,12 +69,12 @@ class RowPoints:
         return mean
 
     def _products(self, v: Vector) -> Vector:
-        """Return the dot products of all rows with a vector."""
+        """Return the inner products of all rows with a vector."""
         return _core.scores(self._matrix, v[None, :], np.zeros(1), 1)[:, 0]
 
 
 class KernelPoints:
-    """The images of rows in the space of a kernel."""
+    """The images of rows in the feature space of a kernel."""
 
     def __init__(self, X: Any, kernel: Kernel) -> None:
         self._X, self._kernel = X, kernel
@@ -86,12 +86,12 @@ class KernelPoints:
         return column
 
     def square_distances(self, support: Indices, weights: Vector) -> Vector:
-        """Return those of all images to a weighted mean of some."""
+        """Return the squared distances of all images to a weighted mean of some."""
         products = np.zeros(len(self.diagonal))
         for i, weight in zip(support.tolist(), weights, strict=True):
             products += weight * self._column(i)
         return self.diagonal - 2.0 * products + float(np.dot(weights, products[support]))
 
     def center(self, support: Indices, weights: Vector) -> None:  # noqa: ARG002 - the protocol's form
-        """Return None: the space has no coordinates."""
+        """Return None: the feature space has no coordinates."""
         return

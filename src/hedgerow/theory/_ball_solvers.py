@@ -4,8 +4,8 @@ With weights alpha >= 0 of sum 1 and the centre c = sum_i alpha_i x_i, the dual 
 
     maximise  sum_i alpha_i |x_i|^2 - |c|^2  =  sum_i alpha_i |x_i - c|^2  <=  radius^2,
 
-with equality where alpha is on points that are all the farthest from c. The active set goes from
-ball to ball through few points and ends exactly; pairs of weights are for what has many.
+with equality if all points with positive alpha are the farthest from c. The active-set method moves
+from ball to ball through few points and is exact; pairwise updates are for spheres with many points.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from hedgerow.theory._ball_points import Points, Vector
 __all__ = ["by_active_set", "by_pairs"]
 
 _MOST_ACTIVE = 300
-"""Points through which a ball is computed exactly; each new one costs the cube of their number."""
+"""The most points through which a ball is computed exactly; adding one costs the cube of their number."""
 _ROUNDING = 1e-14
-"""A ball whose farthest point is by so much of the squared radius outside is the smallest."""
+"""A ball is optimal if its farthest point is outside by at most this fraction of the squared radius."""
 _DEPENDENT = 1e-12
-"""A point this near, in squared radii, to the flat through the active ones lies in it."""
+"""A point this close, in squared radii, to the affine hull of the active points lies in it."""
 _PATIENCE = 10
-"""Rounds in which rounding may keep the dual from growing."""
+"""The most iterations in which rounding may keep the dual from growing."""
 
 
 def by_active_set(points: Points) -> Vector:
-    """Return the weights of the ball, or of the last one before the points on it were too many.
+    """Return the weights of the ball, or of the last ball before there were too many points on it.
 
-    Each round takes the farthest point in and moves the centre towards the centre of the sphere
-    through all active points, within their flat. A point whose weight becomes 0 on the way leaves.
+    Each iteration adds the farthest point and moves the centre towards the centre of the sphere
+    through all active points, within their affine hull. A point whose weight becomes 0 is dropped.
     """
     active = _ActiveSet(points, int(points.diagonal.argmax()))
     best, n_stalled = -np.inf, 0
@@ -52,7 +52,7 @@ def by_active_set(points: Points) -> Vector:
 
 
 class _ActiveSet:
-    """Affinely independent points, their weights, and the dot products of all points with them."""
+    """Affinely independent points, their weights, and the inner products of all points with them."""
 
     def __init__(self, points: Points, first: int) -> None:
         self.indices = [first]
@@ -62,29 +62,29 @@ class _ActiveSet:
         self._gram = self._columns[0][None, [first]]
 
     def square_distances(self) -> Vector:
-        """Return those of all points to the centre."""
+        """Return the squared distances of all points to the centre."""
         products = np.zeros(len(self._points.diagonal))
         for weight, column in zip(self.weights, self._columns, strict=True):
             products += weight * column
         return self._points.diagonal - 2.0 * products + self.weights @ products[self.indices]
 
     def take_in(self, i: int, square_radius: float) -> None:
-        """Make a point active and go to the smallest ball of them all."""
+        """Make a point active and move to the smallest ball of all active points."""
         n, column = len(self.indices), self._points.column(i)
         self.indices.append(i)
         self._columns.append(column)
         self.weights = np.append(self.weights, 0.0)
         self._gram = np.pad(self._gram, (0, 1))
         self._gram[n, :] = self._gram[:, n] = column[self.indices]
-        flat = self._last_from_the_others(square_radius)
-        if flat is not None:
-            # Along this the centre stays where it is, and the dual grows until a weight is 0.
-            self._move(np.append(-flat, 1.0), np.inf)
+        others = self._last_from_the_others(square_radius)
+        if others is not None:
+            # Along this step the centre does not move, and the dual grows until a weight is 0.
+            self._move(np.append(-others, 1.0), np.inf)
         while not self._move(self._weights_of_the_sphere() - self.weights, 1.0):
             pass
 
     def _move(self, step: Vector, longest: float) -> bool:
-        """Go along a step until a weight is 0, and drop that point; say whether none was."""
+        """Move along a step until a weight is 0 and drop that point; return whether none was dropped."""
         falling = np.flatnonzero(step < 0)
         lengths = self.weights[falling] / -step[falling]
         length = float(lengths.min(initial=np.inf))
@@ -99,12 +99,12 @@ class _ActiveSet:
         return False
 
     def _weights_of_the_sphere(self) -> Vector:
-        """Return the weights, of sum 1, whose mean is equally far from all active points."""
+        """Return the weights, summing to 1, whose mean is equally far from all active points."""
         table = self._differences()
         return _with_first(_solved(table, 0.5 * table.diagonal()))
 
     def _last_from_the_others(self, square_radius: float) -> Vector | None:
-        """Return weights of sum 1 whose mean is the last point, None if it is out of their flat."""
+        """Return weights, summing to 1, whose mean is the last point; None if it is not in their affine hull."""
         table = self._differences()
         inner, length = table[-1, :-1], float(table[-1, -1])
         rest = _solved(table[:-1, :-1], inner)
@@ -113,19 +113,19 @@ class _ActiveSet:
         return _with_first(rest)
 
     def _differences(self) -> NDArray[np.float64]:
-        """Return dot products after the first active point was subtracted from the others."""
+        """Return the inner products of the active points minus the first."""
         K = self._gram
         table: NDArray[np.float64] = K[1:, 1:] - K[1:, :1] - K[:1, 1:] + K[0, 0]
         return table
 
 
 def _with_first(rest: Vector) -> Vector:
-    """Return weights of sum 1, given all but the first."""
+    """Return weights that sum to 1, given all but the first."""
     return np.append(1.0 - rest.sum(), rest)
 
 
 def _solved(table: NDArray[np.float64], right: Vector) -> Vector:
-    """Return the solution of a positive definite system, refined once against its rounding."""
+    """Return the solution of a positive definite system, with one step of iterative refinement."""
     if not len(right):
         return np.empty(0)
     lower = cholesky_factor(table, 1)
@@ -134,10 +134,9 @@ def _solved(table: NDArray[np.float64], right: Vector) -> Vector:
 
 
 def by_pairs(points: Points, alpha: Vector, tol: float, max_iter: int) -> Vector:
-    """Return weights whose relative gap is at most ``tol``, or the last after so many steps.
+    """Return weights whose relative gap is at most ``tol``, or the last after ``max_iter`` steps.
 
-    A step takes weight from one point to the farthest one; from which, is chosen so that the dual
-    grows most.
+    A step moves weight to the farthest point from the point for which the dual grows most.
     """
     diagonal, alpha = points.diagonal, alpha.copy()
     products = np.zeros(len(alpha))
@@ -151,13 +150,13 @@ def by_pairs(points: Points, alpha: Vector, tol: float, max_iter: int) -> Vector
             break
         column = points.column(i)
         giver = np.flatnonzero((alpha > 0) & (slopes < slopes[i]))
-        bends = np.maximum(
+        curvatures = np.maximum(
             diagonal[i] + diagonal[giver] - 2.0 * column[giver], np.finfo(float).tiny
         )
         rises = slopes[i] - slopes[giver]
-        best = int(np.argmax(rises**2 / bends))
+        best = int(np.argmax(rises**2 / curvatures))
         j = int(giver[best])
-        moved = min(0.5 * float(rises[best] / bends[best]), float(alpha[j]))
+        moved = min(0.5 * float(rises[best] / curvatures[best]), float(alpha[j]))
         alpha[i] += moved
         alpha[j] -= moved
         products += moved * (column - points.column(j))

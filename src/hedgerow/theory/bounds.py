@@ -1,8 +1,8 @@
-"""Bounds on the error to come, as functions of a few numbers.
+"""Bounds on the generalisation error, as functions of a few numbers.
 
-R is the radius of the smallest ball around the rows, rho the largest |x|, m the number of rows. All
-bounds are for rows drawn independently from one distribution, and hold with probability 1 - delta,
-or in expectation where there is no delta. Most are larger than the truth by far: what they tell is
+R is the radius of the smallest ball that contains the rows, rho the largest |x|, m the number of rows.
+All bounds assume rows drawn independently from one distribution. They hold with probability 1 - delta,
+or in expectation where there is no delta. Most are far above the true error: their value is to show
 what the error depends on.
 """
 
@@ -27,8 +27,22 @@ __all__ = [
 def margin_vc_dimension(radius: float, margin: float, n_features: int) -> float:
     """Return min(R^2 / margin^2, n_features) + 1.
 
-    The VC dimension of hyperplanes that keep a margin from points in a ball of radius R is at most
-    this; without a margin it is n_features + 1.
+    This bounds the VC dimension of hyperplanes that keep a margin from points in a ball of radius R;
+    without a margin it is n_features + 1.
+
+    Parameters
+    ----------
+    radius : float
+        The radius R of the ball.
+    margin : float
+        The margin; above 0.
+    n_features : int
+        The dimension of the space.
+
+    Returns
+    -------
+    float
+        The bound on the VC dimension.
 
     Examples
     --------
@@ -48,18 +62,23 @@ def margin_error_bound(
     """Return training_error + sqrt((h (log(2 m / h) + 1) + log(4 / delta)) / m).
 
     With h from :func:`margin_vc_dimension` the first term under the root is O(R^2 / margin^2), up to
-    a logarithm. Points closer to the plane than the margin count as errors.
+    a logarithm. Points closer to the hyperplane than the margin count as errors.
 
     Parameters
     ----------
     training_error : float
-        The share of rows that are on the wrong side or closer to the plane than the margin.
+        The proportion of rows on the wrong side or closer to the hyperplane than the margin.
     vc_dimension : float
-        The dimension h; above 2 m the bound says nothing, and 2 m is used.
+        The dimension h; above 2 m the bound is vacuous, and 2 m is used.
     n_samples : int
         The number m of rows.
     delta : float, default=0.05
         The probability with which the bound may fail.
+
+    Returns
+    -------
+    float
+        The bound on the error.
     """
     check_number("training_error", training_error)
     check_number("vc_dimension", vc_dimension, above=0.0)
@@ -75,8 +94,24 @@ def hard_margin_error_bound(
 ) -> float:
     """Return sqrt(4 (rho / margin)^2 / m) + sqrt(2 log(2 / delta) / m).
 
-    It bounds the error of the hard margin's hyperplane through the origin, if some such plane
-    separates the distribution with this margin and no |x| exceeds rho.
+    This bounds the error of the hard-margin hyperplane through the origin, if a hyperplane through the
+    origin separates the distribution with this margin and no |x| exceeds rho.
+
+    Parameters
+    ----------
+    rho : float
+        The largest length |x|.
+    margin : float
+        The margin; above 0.
+    n_samples : int
+        The number m of rows.
+    delta : float, default=0.05
+        The probability with which the bound may fail.
+
+    Returns
+    -------
+    float
+        The bound on the error.
 
     Examples
     --------
@@ -97,21 +132,26 @@ def soft_margin_error_bound(
 ) -> float:
     r"""Return hinge + lambda |w|^2 + 2 rho^2 / (lambda m).
 
-    For every w through the origin, with its expected hinge loss, this bounds the expected error of
-    the soft margin of the same lambda; the best w gives the bound.
+    For every hyperplane w through the origin, this bounds the expected error of the soft-margin solution
+    with the same lambda; the best w gives the tightest bound.
 
     Parameters
     ----------
     hinge : float
         The expected hinge loss of w.
     norm : float
-        Its length \|w\|.
+        The length \|w\|.
     rho : float
-        No \|x\| exceeds this.
+        The largest length \|x\|.
     reg_lambda : float
-        The weight of \|w\|^2 beside the mean of the losses.
+        The factor of \|w\|^2 relative to the mean of the losses.
     n_samples : int
         The number m of rows.
+
+    Returns
+    -------
+    float
+        The bound on the expected error.
     """
     check_number("hinge", hinge)
     check_number("norm", norm)
@@ -122,16 +162,21 @@ def soft_margin_error_bound(
 
 
 def balancing_lambda(rho: float, norm: float, n_samples: int) -> float:
-    r"""Return sqrt(2 rho^2 / (B^2 m)), which balances the last two terms of the soft margin's bound.
+    r"""Return sqrt(2 rho^2 / (B^2 m)), which balances the last two terms of the soft-margin bound.
 
     Parameters
     ----------
     rho : float
-        No \|x\| exceeds this; not 0.
+        The largest length \|x\|; not 0.
     norm : float
-        The largest length B of w that is worth considering; not 0.
+        The largest length B of w that is considered; not 0.
     n_samples : int
         The number m of rows.
+
+    Returns
+    -------
+    float
+        The balancing lambda.
 
     Examples
     --------
@@ -147,7 +192,24 @@ def balancing_lambda(rho: float, norm: float, n_samples: int) -> float:
 
 
 def balanced_error_bound(hinge: float, rho: float, norm: float, n_samples: int) -> float:
-    """Return hinge + sqrt(8 rho^2 B^2 / m): the soft margin's bound at the balancing lambda."""
+    """Return hinge + sqrt(8 rho^2 B^2 / m): the soft-margin bound at the balancing lambda.
+
+    Parameters
+    ----------
+    hinge : float
+        The expected hinge loss of w.
+    rho : float
+        The largest length |x|.
+    norm : float
+        The largest length B of w that is considered.
+    n_samples : int
+        The number m of rows.
+
+    Returns
+    -------
+    float
+        The bound on the expected error.
+    """
     check_number("hinge", hinge)
     check_number("rho", rho)
     check_number("norm", norm)
@@ -156,14 +218,42 @@ def balanced_error_bound(hinge: float, rho: float, norm: float, n_samples: int) 
 
 
 def c_of_lambda(reg_lambda: float, n_samples: int) -> float:
-    """Return C = 1 / (2 m lambda): lambda |w|^2 + mean of losses is 1/2 |w|^2 + C sum of losses."""
+    """Return C = 1 / (2 m lambda).
+
+    With this C, 1/2 |w|^2 + C sum of losses is minimised by the same w as lambda |w|^2 + mean of losses.
+
+    Parameters
+    ----------
+    reg_lambda : float
+        The factor of |w|^2 relative to the mean of the losses; above 0.
+    n_samples : int
+        The number m of rows.
+
+    Returns
+    -------
+    float
+        The equivalent C.
+    """
     check_number("reg_lambda", reg_lambda, above=0.0)
     check_count("n_samples", n_samples)
     return 1.0 / (2.0 * n_samples * reg_lambda)
 
 
 def lambda_of_c(C: float, n_samples: int) -> float:
-    """Return lambda = 1 / (2 m C), the other way round."""
+    """Return lambda = 1 / (2 m C), the inverse of :func:`c_of_lambda`.
+
+    Parameters
+    ----------
+    C : float
+        The factor of the sum of losses; above 0.
+    n_samples : int
+        The number m of rows.
+
+    Returns
+    -------
+    float
+        The equivalent lambda.
+    """
     check_number("C", C, above=0.0)
     check_count("n_samples", n_samples)
     return 1.0 / (2.0 * n_samples * C)

@@ -1,4 +1,4 @@
-"""The VC dimension of hyperplanes, and whether points can be labelled in all ways by them."""
+"""The VC dimension of hyperplanes, and whether hyperplanes shatter a set of points."""
 
 from __future__ import annotations
 
@@ -16,11 +16,23 @@ from hedgerow.theory._numbers import check_count
 __all__ = ["hyperplane_vc_dimension", "shatters"]
 
 _MOST_POINTS = 12
-"""Of more there are more than 4096 ways to label them, each a linear program."""
+"""More points have more than 4096 labellings, each of which is a linear program."""
 
 
 def hyperplane_vc_dimension(n_features: int, *, through_origin: bool = False) -> int:
-    """Return n_features + 1, or n_features for planes through the origin.
+    """Return the VC dimension of hyperplanes: n_features + 1, or n_features through the origin.
+
+    Parameters
+    ----------
+    n_features : int
+        The dimension of the space.
+    through_origin : bool, default=False
+        Whether to consider only hyperplanes through the origin.
+
+    Returns
+    -------
+    int
+        The VC dimension.
 
     Examples
     --------
@@ -33,14 +45,19 @@ def hyperplane_vc_dimension(n_features: int, *, through_origin: bool = False) ->
 
 
 def shatters(X: Any, *, through_origin: bool = False) -> bool:
-    """Say whether hyperplanes can part these points in every way that they can be labelled.
+    """Return whether hyperplanes can separate these points under every labelling.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         At most 12 points.
     through_origin : bool, default=False
-        Whether only planes through the origin count.
+        Whether to consider only hyperplanes through the origin.
+
+    Returns
+    -------
+    bool
+        True if a hyperplane realises every labelling.
 
     Examples
     --------
@@ -53,16 +70,16 @@ def shatters(X: Any, *, through_origin: bool = False) -> bool:
     points = dense(read_finite(X)).astype(np.float64)
     n = len(points)
     if n > _MOST_POINTS:
-        msg = f"X has {n} points, and all 2^{n} ways to label them are tried; give at most {_MOST_POINTS}"
+        msg = f"X has {n} points, which have 2^{n} labellings to try; give at most {_MOST_POINTS}"
         raise DataError(msg)
     rows = points if through_origin else np.hstack([points, np.ones((n, 1))])
-    # Swapping all labels turns the plane around, so that the first label may be fixed.
+    # Swapping all labels reverses the hyperplane, so the first label can be fixed.
     labellings = (np.array([1.0, *rest]) for rest in product((-1.0, 1.0), repeat=n - 1))
-    return all(_is_parted(rows, signs) for signs in labellings)
+    return all(_is_separable(rows, signs) for signs in labellings)
 
 
-def _is_parted(rows: Any, signs: Any) -> bool:
-    """Say whether some w has a functional margin of at least 1 on every row."""
+def _is_separable(rows: Any, signs: Any) -> bool:
+    """Return whether some w has a functional margin of at least 1 on every row."""
     found = linprog(
         np.zeros(rows.shape[1]),
         A_ub=-signs[:, None] * rows,

@@ -1,4 +1,4 @@
-"""The smallest ball around points, with a proof that no smaller one holds them."""
+"""The smallest ball that contains a set of points, with a proof that no smaller one does."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ __all__ = ["EnclosingBall", "enclosing_ball"]
 
 @dataclass(frozen=True, eq=False)
 class EnclosingBall:
-    """A ball around points, and how much smaller the smallest can be.
+    """A ball that contains all points, with a lower bound on the radius of any such ball.
 
-    The proof: for weights of sum 1, the weighted mean of the squared distances to the weighted mean
-    of the points is at most the squared radius of any ball that holds them.
+    The proof: for weights that sum to 1, the weighted mean of the squared distances to the weighted mean
+    of the points is at most the squared radius of any ball that contains them.
 
     Attributes
     ----------
     radius : float
         The distance of the farthest point from the centre.
     least_radius : float
-        No ball that holds all points is smaller.
+        A lower bound on the radius of any ball that contains all points.
     center : ndarray of shape (n_features,) or None
-        The centre; None in the space of a kernel, where it is the weighted mean of the support.
+        The centre; None with a kernel, where it is the weighted mean of the support in the feature space.
     support : ndarray of int
-        The points with weight; at the optimum they lie on the sphere.
+        The points with positive weight; at the optimum they lie on the sphere.
     weights : ndarray of float64
-        Their weights, of sum 1.
+        Their weights, which sum to 1.
     tolerance : float
-        The relative gap that counts as solved.
+        The relative gap up to which the ball counts as optimal.
     """
 
     radius: float
@@ -61,7 +61,7 @@ class EnclosingBall:
     def __str__(self) -> str:
         return (
             f"{'Certified' if self.is_certified else 'Not certified'}: a ball of radius "
-            f"{self.radius:.6g} holds all points, and none below {self.least_radius:.6g} does "
+            f"{self.radius:.6g} contains all points, and none below {self.least_radius:.6g} does "
             f"(relative gap {self.relative_gap:.1e}, tolerance {self.tolerance:.0e})."
         )
 
@@ -69,21 +69,31 @@ class EnclosingBall:
 def enclosing_ball(
     X: Any, *, kernel: Any = None, tol: float = 1e-6, max_iter: int = 100_000
 ) -> EnclosingBall:
-    """Return the smallest ball that holds all points.
+    """Return the smallest ball that contains all points.
 
-    Up to some 300 points on the sphere it is exact but for rounding.
+    It is exact up to rounding if no more than some 300 points lie on the sphere.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The points; with ``kernel="precomputed"`` their table of dot products.
+        The points; with ``kernel="precomputed"`` their Gram matrix.
     kernel : str, Kernel, callable or None, default=None
-        The ball is that of the images of the points in the space of this kernel; only rows of its
-        table that are needed are computed. None is the space of the points.
+        The kernel in whose feature space the ball is computed; only the rows of the kernel matrix that
+        are needed are evaluated. None uses the points themselves.
     tol : float, default=1e-6
-        The relative gap between the radius and its lower bound to reach where there are more.
+        The relative gap between the radius and its lower bound to reach if more points lie on the sphere.
     max_iter : int, default=100000
-        The most steps to it.
+        The maximum number of steps to reach it.
+
+    Returns
+    -------
+    EnclosingBall
+        The ball with its lower bound.
+
+    Warns
+    -----
+    NotCertifiedWarning
+        If the relative gap is above ``tol`` after ``max_iter`` steps.
 
     Examples
     --------
@@ -104,19 +114,19 @@ def enclosing_ball(
 
 
 def _kernel_points(X: Any, kernel: Any) -> KernelPoints:
-    """Return the images of the rows, unless the kernel has no space they could be in."""
+    """Return the images of the rows in the feature space; refuse an indefinite kernel."""
     chosen = as_kernel(kernel).resolved(X)
     if not chosen.is_positive_semidefinite:
         msg = (
-            f"kernel={kernel!r} is indefinite, so that there are no distances in its space; "
-            "choose one that is positive semidefinite"
+            f"kernel={kernel!r} is indefinite and defines no distances; "
+            "choose a positive semidefinite kernel"
         )
         raise ParameterError(msg)
     return KernelPoints(X, chosen)
 
 
 def _certified(points: Points, alpha: Vector, tol: float) -> EnclosingBall:
-    """Return the ball with these weights, both radii computed anew from the points."""
+    """Return the ball with these weights, with both radii recomputed from the points."""
     support = np.flatnonzero(alpha > 0)
     weights = alpha[support] / alpha[support].sum()
     squares = np.maximum(points.square_distances(support, weights), 0.0)

@@ -1,4 +1,4 @@
-"""Margins and bounds of fitted linear models, and lengths in the space of a kernel."""
+"""Margins and bounds of fitted linear models, and norms in the feature space of a kernel."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ __all__ = ["LinearBounds", "bounds_of", "kernel_norm", "margin_of"]
 
 @dataclass(frozen=True)
 class LinearBounds:
-    r"""What theory says of a plane on the rows it was fitted to.
+    r"""Error bounds of a hyperplane, computed from the rows it was fitted to.
 
     Attributes
     ----------
     n_samples, n_features : int
-        The size of the table.
+        The shape of the data.
     radius : float
-        That of the smallest ball around the rows.
+        The radius of the smallest ball that contains the rows.
     margin : float
-        That of the sample; negative if a row is on the wrong side.
+        The margin of the sample; negative if a row is on the wrong side.
     delta : float
         The probability with which a bound may fail.
     risk : StructuralRisk
-        The bounds for each margin that may be asked of the plane.
+        The bounds for each candidate margin.
     rho, norm : float
-        The largest \|x\|, and \|w\|. If the plane has an offset, it is a plane through the origin
-        once every row has a further feature 1, and these are the lengths with it.
+        The largest \|x\|, and \|w\|. A hyperplane with an offset becomes one through the origin if every
+        row has an additional feature 1, and these are the lengths with this feature.
     hard_margin_bound : float or None
         The bound for a hard margin through the origin; None if the sample is not separated.
     balanced_lambda, balanced_c : float
-        What balances the bound of the soft margin for planes no longer than this one, in both
-        parametrisations.
+        The regularisation that balances the soft-margin bound for hyperplanes of at most this norm, in
+        both parametrisations.
     balanced_excess : float
-        How far the expected error at this lambda can be above the best expected hinge loss of
-        planes no longer than this one.
+        A bound on how far the expected error at this lambda exceeds the best expected hinge loss of
+        hyperplanes of at most this norm.
     """
 
     n_samples: int
@@ -78,13 +78,15 @@ class LinearBounds:
         return (
             f"With probability {1 - self.delta:g} the error is at most {self.error_bound:.3g}, from "
             f"a margin of {self.risk.margins[best]:.3g} that {self.risk.training_errors[best]:.1%} of "
-            f"the rows do not keep, in a ball of radius {self.radius:.3g}: dimension "
+            f"the rows violate, in a ball of radius {self.radius:.3g}: VC dimension "
             f"{self.risk.vc_dimensions[best]:.4g} instead of {self.n_features + 1}."
         )
 
 
 def margin_of(model: Any, X: Any, y: ArrayLike, *, class_label: Any = None) -> float:
-    """Return the margin of a sample: the smallest distance to the plane, negative if one is wrong.
+    """Return the margin of a sample: its smallest distance to the hyperplane of a model.
+
+    It is negative if a row is on the wrong side.
 
     Parameters
     ----------
@@ -93,7 +95,12 @@ def margin_of(model: Any, X: Any, y: ArrayLike, *, class_label: Any = None) -> f
     X, y : array-like
         The sample, with the labels of the model.
     class_label : label, optional
-        Of more than two classes, the one whose plane is meant.
+        With more than two classes, the class whose hyperplane is used.
+
+    Returns
+    -------
+    float
+        The smallest signed distance to the correct side.
     """
     return Hyperplane.of(model, class_label).margin(X, y)
 
@@ -101,7 +108,7 @@ def margin_of(model: Any, X: Any, y: ArrayLike, *, class_label: Any = None) -> f
 def bounds_of(
     model: Any, X: Any, y: ArrayLike, *, delta: float = 0.05, class_label: Any = None
 ) -> LinearBounds:
-    """Return what the bounds say of a fitted linear model.
+    """Return error bounds of a fitted linear model.
 
     Parameters
     ----------
@@ -112,7 +119,12 @@ def bounds_of(
     delta : float, default=0.05
         The probability with which a bound may fail.
     class_label : label, optional
-        Of more than two classes, the one whose plane is meant.
+        With more than two classes, the class whose hyperplane is used.
+
+    Returns
+    -------
+    LinearBounds
+        The bounds; printing them gives a sentence.
     """
     check_share("delta", delta)
     plane = Hyperplane.of(model, class_label)
@@ -145,22 +157,27 @@ def bounds_of(
 
 
 def kernel_norm(gram: ArrayLike, coefficients: ArrayLike) -> float:
-    """Return |w| = sqrt(a' K a) of w = sum_i a_i phi(x_i) in the space of a kernel.
+    """Return |w| = sqrt(a' K a) of w = sum_i a_i phi(x_i) in the feature space of a kernel.
 
-    The margin of a kernel machine is its smallest functional margin over this.
+    The margin of a kernel machine is its smallest functional margin divided by this norm.
 
     Parameters
     ----------
     gram : array-like of shape (n, n)
-        The table K of kernel values.
+        The kernel matrix K.
     coefficients : array-like of shape (n,)
         The coefficients a.
+
+    Returns
+    -------
+    float
+        The norm of w.
     """
     table, a = np.asarray(gram, np.float64), np.asarray(coefficients, np.float64)
     if a.ndim != 1 or table.shape != (len(a), len(a)):
         msg = (
-            f"the table has shape {table.shape} and the coefficients {a.shape}; "
-            "give a square table and one coefficient a row"
+            f"the kernel matrix has shape {table.shape} and the coefficients {a.shape}; "
+            "give a square matrix and one coefficient per row"
         )
         raise DataError(msg)
     return math.sqrt(max(0.0, float(a @ table @ a)))

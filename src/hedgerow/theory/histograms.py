@@ -1,4 +1,4 @@
-"""How far rows lie from a plane, counted."""
+"""Histograms of the distances of rows to a hyperplane."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class DistanceHistogram:
     Attributes
     ----------
     quantity : str
-        What was counted.
+        The quantity on the horizontal axis.
     edges : ndarray of shape (n_bins + 1,)
-        The borders of the bins; 0 is one of them.
+        The edges of the bins; 0 is one of them.
     counts : mapping of label to ndarray of shape (n_bins,)
-        The rows in each bin, by class.
+        The number of rows in each bin, by class.
     """
 
     quantity: str
@@ -36,12 +36,17 @@ class DistanceHistogram:
     counts: Mapping[Any, NDArray[np.int64]]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the bars of each class over the others, and return the axes.
+        """Draw a stacked bar chart of the classes with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to; a new figure otherwise. Needs matplotlib.
+            The axes to draw on; by default a new figure.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes with the bars.
         """
         axes = _new_axes() if ax is None else ax
         below = np.zeros(len(self.edges) - 1)
@@ -59,18 +64,23 @@ class DistanceHistogram:
 def distance_histogram(
     model: Any, X: Any, y: ArrayLike, *, bins: int = 20, class_label: Any = None
 ) -> DistanceHistogram:
-    """Count the rows of each class by their signed distance to the plane of a linear model.
+    """Count the rows of each class by their signed distance to the hyperplane of a linear model.
 
     Parameters
     ----------
     model : object with ``coef_`` and ``intercept_``
         A fitted linear model.
     X, y : array-like
-        The rows, and their labels.
+        The rows and their labels.
     bins : int, default=20
-        About how many bins there are.
+        The approximate number of bins.
     class_label : label, optional
-        Of more than two classes, the one whose plane is meant.
+        With more than two classes, the class whose hyperplane is used.
+
+    Returns
+    -------
+    DistanceHistogram
+        The counts by class.
 
     Examples
     --------
@@ -82,7 +92,7 @@ def distance_histogram(
     (array([-2., -1.,  0.,  1.,  2.]), array([0, 0, 0, 2]))
     """
     plane = Hyperplane.of(model, class_label)
-    return _counted("signed distance to the plane", plane.signed_distance(X), y, bins)
+    return _counted("signed distance to the hyperplane", plane.signed_distance(X), y, bins)
 
 
 def margin_histogram(
@@ -92,8 +102,13 @@ def margin_histogram(
 
     Parameters
     ----------
-    model, X, y, bins, class_label
+    model, X, y, bins, class_label : see :func:`distance_histogram`
         As in :func:`distance_histogram`.
+
+    Returns
+    -------
+    DistanceHistogram
+        The counts by class.
     """
     plane = Hyperplane.of(model, class_label)
     return _counted("margin", plane.functional_margin(X, y) / plane.norm, y, bins)
@@ -102,12 +117,12 @@ def margin_histogram(
 def _counted(
     quantity: str, values: NDArray[np.float64], y: ArrayLike, bins: int
 ) -> DistanceHistogram:
-    """Count values into bins of one width, of which 0 is a border."""
+    """Count values into bins of equal width with an edge at 0."""
     check_count("bins", bins)
     refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.shape != values.shape:
-        msg = f"y has shape {labels.shape} but X has {len(values)} rows; give one label a row"
+        msg = f"y has shape {labels.shape} but X has {len(values)} rows; give one label per row"
         raise DataError(msg)
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     width = (high - low) / bins if high > low else 1.0

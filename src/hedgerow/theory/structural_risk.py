@@ -1,4 +1,4 @@
-"""Structural risk minimisation: the margin whose bound on the error is the smallest."""
+"""Structural risk minimisation: the margin with the smallest bound on the error."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StructuralRisk:
-    """The bounds of one plane, by the margin that is asked of it.
+    """Error bounds of one hyperplane for a sequence of margins.
 
     Attributes
     ----------
     margins : ndarray
-        The margins, from the widest on.
+        The margins, in decreasing order.
     training_errors : ndarray
-        The share of rows that do not keep each of them.
+        The proportion of rows that violate each margin.
     vc_dimensions : ndarray
-        What each leaves of the dimension.
+        The bound on the VC dimension for each margin.
     error_bounds : ndarray
         The bounds on the error; all hold at once with probability 1 - delta.
     """
@@ -39,7 +39,7 @@ class StructuralRisk:
 
     @property
     def best(self) -> int:
-        """The position of the smallest bound."""
+        """The index of the smallest bound."""
         return int(self.error_bounds.argmin())
 
 
@@ -51,27 +51,32 @@ def structural_risk(
     delta: float = 0.05,
     n_margins: int = 20,
 ) -> StructuralRisk:
-    """Return the bounds for the margins R, R/2, R/4, ... of a plane.
+    """Return the error bounds of a hyperplane for the margins R, R/2, R/4, ...
 
-    A wide margin leaves a small dimension and many rows that do not keep it. As there are
-    ``n_margins`` bounds, each is given the part delta / n_margins of the probability to fail.
+    A wide margin has a small VC dimension but many rows violate it. Each of the ``n_margins`` bounds may
+    fail with probability delta / n_margins.
 
     Parameters
     ----------
     margins_of_rows : array-like of shape (n_samples,)
-        The margin of each row: its distance to the plane, negative on the wrong side.
+        The margin of each row: its distance to the hyperplane, negative on the wrong side.
     radius : float
-        The radius R of a ball around the rows.
+        The radius R of a ball that contains the rows.
     n_features : int
         The dimension of the space.
     delta : float, default=0.05
         The probability with which any of the bounds may fail.
     n_margins : int, default=20
-        How many margins there are.
+        The number of margins.
+
+    Returns
+    -------
+    StructuralRisk
+        The bound for each margin.
     """
     rows = np.asarray(margins_of_rows, dtype=np.float64)
     if rows.ndim != 1 or not rows.size or not np.isfinite(rows).all():
-        msg = f"the margins have shape {rows.shape}; give one finite number a row"
+        msg = f"the margins have shape {rows.shape}; give one finite number per row"
         raise DataError(msg)
     check_number("radius", radius, above=0.0)
     check_share("delta", delta)
