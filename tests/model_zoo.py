@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 import hedgerow as h
 from hedgerow import kernels
 from hedgerow._base.state import dump_state, is_stateful
+from hedgerow._base.state.declare import _by_class
 from hedgerow.errors import HedgerowError
 from hedgerow.tree import export
 from tests.models import write as kept
@@ -209,9 +210,7 @@ def savable_classes() -> set[str]:
     """Return the names of all public classes that a file may hold."""
     public = [getattr(h, name) for name in h.__all__]
     classes = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
-    from hedgerow._base.state.declare import _models
-
-    return {cls.__name__ for cls in classes if cls.__name__ in _models}
+    return {cls.__name__ for cls in classes if cls in _by_class}
 
 
 # ------------------------------------------------------------------------------ use of a model

@@ -69,7 +69,9 @@ def _format(seed: bytes) -> str:
 
 @cache
 def _class_names(seeds: tuple[str, ...]) -> list[str]:
-    return sorted({name.rpartition("/")[2].split("-")[0].split()[0] for name in seeds})
+    """Return the names that a state may have for classes: with their package, and as once without."""
+    bare = {name.rpartition("/")[2].split("-")[0].split()[0] for name in seeds}
+    return sorted({f"hedgerow.{name}" for name in bare} | bare)
 
 
 def _mutate(rng: Random, seeds: Seeds, most: int) -> bytes:

@@ -1,14 +1,18 @@
 """Write the model files of this version: ``python -m tests.models.write``.
 
-Each release keeps a folder here with one small file for every public estimator, and
-``expected.json`` with inputs and what the models make of them. A file that exists is never
-written again: what an earlier version wrote is what later ones must be able to load. A class that is
-new adds its file to the folder of the version that is to be released. ``format-1`` is what the
-code before the first release wrote.
+Each version has a folder here with one small file for every public estimator, and ``expected.json``
+with inputs and what the models predict for them. ``format-1`` holds what the code before the first
+release wrote. A file that exists is never written again: later versions must be able to load it.
+
+Files of released versions are frozen. ``frozen.sha256`` lists their digests, and nothing is written
+into their folders; ``keys.txt`` lists the keys under which released versions have stored classes. A
+class that is new adds its file to the folder of the version that is under development. On the day
+of its release, ``python -m tests.models.write --freeze`` adds that folder and the keys to the lists.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable
@@ -19,6 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import hedgerow
+from hedgerow._base.state.declare import _by_key
 
 HERE = Path(__file__).parent
 METHODS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
@@ -164,8 +169,21 @@ def missing(folder: Path) -> list[str]:
     return [name for name in MODELS if not (folder / f"{name}.hedge").exists()]
 
 
+def frozen() -> dict[str, str]:
+    """Return the digests of the files of released versions, by their names below this folder."""
+    lines = (HERE / "frozen.sha256").read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+
+
+def digest(file: Path) -> str:
+    """Return the digest of a file, as ``sha256sum`` prints it."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def write(folder: Path) -> None:
     """Write every model that the folder lacks, and what is expected of it."""
+    if any(Path(name).parent == Path(folder.name) for name in frozen()):
+        sys.exit(f"{folder} is frozen: its version is released; raise the version first")
     folder.mkdir(parents=True, exist_ok=True)
     record = folder / "expected.json"
     expected = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
@@ -177,8 +195,22 @@ def write(folder: Path) -> None:
     record.write_text(text + "\n", encoding="utf-8")
 
 
+def freeze(folder: Path) -> None:
+    """Add the files of a version, and the keys of all classes, to the lists of what is frozen."""
+    new = {file.relative_to(HERE).as_posix(): digest(file) for file in folder.iterdir()}
+    lines = [f"{found}  {name}\n" for name, found in sorted({**new, **frozen()}.items())]
+    (HERE / "frozen.sha256").write_text("".join(lines), encoding="utf-8")
+    for name in hedgerow.__all__:
+        getattr(hedgerow, name)
+    keys = {*(HERE / "keys.txt").read_text(encoding="utf-8").split(), *_by_key}
+    (HERE / "keys.txt").write_text("".join(f"{key}\n" for key in sorted(keys)), encoding="utf-8")
+
+
 if __name__ == "__main__":
     target = HERE / hedgerow.__version__
-    if not missing(target):
+    if sys.argv[1:] == ["--freeze"]:
+        freeze(target)
+    elif missing(target):
+        write(target)
+    else:
         sys.exit(f"{target} is complete: files are written once; raise the version first")
-    write(target)

@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.persist import layout, state_file
 from hedgerow.persist.streams import read_arrays
 
-METADATA = {"format": "hedgerow-model", "format_version": "2", "hedgerow_version": "0.1.0"}
+METADATA = {"format": "hedgerow-model", "format_version": "3", "hedgerow_version": "0.2.0"}
 
 
 def parts_of(data: bytes) -> tuple[dict[str, Any], bytes]:

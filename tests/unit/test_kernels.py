@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import pairwise
 
 import hedgerow
-from hedgerow._base.state.declare import _models
+from hedgerow._base.state.declare import _by_class
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels import (
     KERNELS,
@@ -237,7 +237,7 @@ STORED = [*EVERY, *COMBINED, 2 * Linear(), Precomputed(), RBF(sigma=2.0)]
 
 
 def test_every_kernel_that_can_be_stored_is_among_those_below():
-    declared = {cls for each in _models.values() if issubclass(cls := each.cls, Kernel)}
+    declared = {cls for cls in _by_class if issubclass(cls, Kernel)}
     assert {type(kernel) for kernel in STORED} == declared
     for needs_code in (FunctionKernel(pairwise.linear_kernel), RowsKernel(Lengths())):
         with pytest.raises(ParameterError, match="cannot be saved"):

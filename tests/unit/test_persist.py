@@ -122,8 +122,28 @@ def test_states_that_describe_no_model_are_refused(tmp_path: Path, state: object
 
 
 def test_a_newer_format_asks_for_an_upgrade(tmp_path: Path) -> None:
-    forge(tmp_path / "m.hedge", {}, format_version="3", hedgerow_version="9.1")
-    with pytest.raises(ModelFormatError, match=r"format 3 by Hedgerow 9\.1 .* upgrade Hedgerow"):
+    forge(tmp_path / "m.hedge", {}, format_version="4", hedgerow_version="9.1")
+    with pytest.raises(ModelFormatError, match=r"format 4 by Hedgerow 9\.1 .* upgrade Hedgerow"):
+        load(tmp_path / "m.hedge")
+
+
+def test_a_newer_state_of_a_class_asks_for_an_upgrade(tmp_path: Path) -> None:
+    state = {"is": "model", "class": "hedgerow.SVC", "version": 7, "parameters": {}, "fitted": {}}
+    forge(tmp_path / "m.hedge", state)
+    with pytest.raises(ModelFormatError, match=r"hedgerow\.SVC of state version 7.*; upgrade hedg"):
+        load(tmp_path / "m.hedge")
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [("9.1", r"written by Hedgerow 9\.1, upgrade to it"), ("0.1.0", "save the model anew")],
+)
+def test_a_class_of_a_newer_version_asks_for_an_upgrade(
+    tmp_path: Path, version: str, remedy: str
+) -> None:
+    state = {"is": "model", "class": "hedgerow.Oracle", "parameters": {}, "fitted": {}}
+    forge(tmp_path / "m.hedge", state, hedgerow_version=version)
+    with pytest.raises(ModelFormatError, match=rf"hedgerow\.Oracle.* does not know.*{remedy}"):
         load(tmp_path / "m.hedge")
 
 
@@ -148,7 +168,7 @@ def test_loading_imports_the_classes_it_needs_and_no_others(tmp_path: Path) -> N
 def test_the_file_says_which_version_wrote_it(saved: Path) -> None:
     data = saved.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    assert header["__metadata__"]["format_version"] == "2"
+    assert header["__metadata__"]["format_version"] == "3"
     assert header["__metadata__"]["hedgerow_version"] == hedgerow.__version__
 
 

@@ -11,9 +11,18 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from hedgerow import LinearSVC
-from hedgerow._base.parameters import short_text
-from hedgerow._base.state import StateError, dump_state, load_state, record, stateful
-from hedgerow._base.state.rules import instance_of, optional, several, size
+from hedgerow._base.parameters import any_number, positive_number, short_text
+from hedgerow._base.state import (
+    NewerStateError,
+    StateError,
+    StoredAs,
+    dump_state,
+    load_state,
+    record,
+    stateful,
+)
+from hedgerow._base.state.declare import _by_key
+from hedgerow._base.state.rules import instance_of, numbers, optional, several, size
 
 
 def anything(value):
@@ -132,7 +141,13 @@ def test_what_no_state_can_hold_is_refused_by_name(value):
         {"is": "model", "class": "os.system", "parameters": {}, "fitted": {}},
         {"is": "model", "class": "LinearSVC", "parameters": {"nope": 1}, "fitted": {}},
         {"is": "model", "class": "LinearSVC", "parameters": {}, "fitted": {"__class__": 1}},
-        {"is": "record", "class": "Note", "fields": {"text": "x"}},
+        {"is": "record", "class": "tests.Note", "fields": {"text": "x"}},
+        {"is": "record", "class": "hedgerow.LinearSVC", "fields": {}},
+        {"is": "model", "class": "hedgerow.linear.LinearSVC", "parameters": {}, "fitted": {}},
+        {"is": "model", "class": ["LinearSVC"], "parameters": {}, "fitted": {}},
+        {"is": "model", "class": "LinearSVC", "version": 0, "parameters": {}, "fitted": {}},
+        {"is": "model", "class": "LinearSVC", "version": True, "parameters": {}, "fitted": {}},
+        {"is": "model", "class": "LinearSVC", "version": "1", "parameters": {}, "fitted": {}},
         {"is": "number", "value": "1e999"},
         {"is": "strings", "name": "s", "shape": [2], "dtype": "str"},
         {"is": "csr", "name": "m", "shape": [1, 2]},
@@ -149,3 +164,159 @@ def test_a_state_that_describes_nothing_known_is_refused(state):
     }
     with pytest.raises(StateError):
         load_state(state, arrays)
+
+
+# ------------------------------------------------------------------------- keys and their aliases
+
+
+def test_a_class_is_stored_under_its_package_and_name_whatever_module_it_is_in():
+    state, _ = dump_state(LinearSVC())
+    assert LinearSVC.__module__ != "hedgerow"
+    assert state["class"] == "hedgerow.LinearSVC"
+    assert dump_state(Note("x", ()))[0]["class"] == "tests.Note"
+
+
+@pytest.mark.parametrize("key", ["hedgerow.LinearSVC", "LinearSVC"])
+def test_a_state_of_the_first_release_names_classes_without_their_package(key):
+    state = {"is": "model", "class": key, "parameters": {"C": 2.0}, "fitted": {}}
+    assert load_state(state, {}).C == 2.0
+
+
+@record(StoredAs(key="tests.OldName", aliases=["tests.EvenOlder"]), size=anything)
+@dataclass(frozen=True)
+class NewName:
+    size: int
+
+
+@pytest.mark.parametrize("key", ["tests.OldName", "tests.EvenOlder"])
+def test_a_renamed_class_keeps_its_key_and_knows_its_aliases(key):
+    assert dump_state(NewName(3))[0]["class"] == "tests.OldName"
+    assert load_state({"is": "record", "class": key, "fields": {"size": 3}}, {}) == NewName(3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({}, "tests.Note"),
+        ({"key": "hedgerow.SVC"}, "hedgerow.SVC"),
+        ({"key": "tests.EvenOlder"}, "tests.EvenOlder"),
+        ({"key": "tests.Fresh", "aliases": ["tests.Outer"]}, "tests.Outer"),
+    ],
+    ids=str,
+)
+def test_a_key_that_is_taken_is_refused_when_the_class_is_declared(keys, named):
+    from hedgerow import SVC
+
+    before = dict(_by_key)
+    Other = type("Note", (), {"__module__": __name__})
+    with pytest.raises(TypeError, match=rf"declared as '{named}', which is .*give it another key"):
+        record(StoredAs(**keys))(Other)
+    assert dump_state(SVC())[0]["class"] == "hedgerow.SVC"
+    assert _by_key == before
+
+
+def test_a_class_cannot_be_declared_twice():
+    with pytest.raises(TypeError, match=r"is declared already, as 'tests\.Note'"):
+        record(StoredAs(key="tests.AnotherNote"))(Note)
+
+
+# ------------------------------------------------------------------------------------- migrations
+
+
+def _rename_weights(state):
+    """Version 2 has coef_ where version 1 had weights_, and C where that had cost."""
+    state["coef_"] = state.pop("weights_")
+    state["C"] = state.pop("cost")
+    return state
+
+
+def _add_offset(state):
+    """Version 3 has an offset, which was 0."""
+    return {**state, "offset_": 0.0}
+
+
+@stateful(
+    {"C": positive_number()},
+    StoredAs(migrations=[_rename_weights, _add_offset]),
+    coef_=numbers("features"),
+    offset_=any_number,
+)
+class Migrated(BaseEstimator):
+    def __init__(self, C=1.0):
+        self.C = C
+
+
+@record(
+    StoredAs(migrations=[lambda old: {"low": -old["radius"], "high": old["radius"]}]),
+    low=any_number,
+    high=any_number,
+)
+@dataclass(frozen=True)
+class Range:
+    low: float
+    high: float
+
+
+def migrated_state(version, parameters, **fitted):
+    fitted = {"n_features_in_": 2, **fitted}
+    versions = {} if version is None else {"version": version}
+    return {
+        "is": "model",
+        "class": "tests.Migrated",
+        **versions,
+        "parameters": parameters,
+        "fitted": fitted,
+    }
+
+
+WEIGHTS = {"is": "array", "name": "w"}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        migrated_state(None, {"cost": 5.0}, weights_=WEIGHTS),
+        migrated_state(1, {"cost": 5.0}, weights_=WEIGHTS),
+        migrated_state(2, {"C": 5.0}, coef_=WEIGHTS),
+        migrated_state(3, {"C": 5.0}, coef_=WEIGHTS, offset_=0.0),
+    ],
+    ids=["no version", "version 1", "version 2", "version 3"],
+)
+def test_a_state_of_every_version_loads_as_a_model_of_today(state):
+    model = load_state(state, {"w": np.array([1.0, -2.0])})
+    assert model.C == 5.0
+    assert model.coef_.tolist() == [1.0, -2.0]
+    assert model.offset_ == 0.0
+    assert not hasattr(model, "weights_")
+    assert dump_state(model)[0]["version"] == 3
+    assert round_trip(model).coef_.tolist() == [1.0, -2.0]
+
+
+def test_a_record_is_migrated_too():
+    state = {"is": "record", "class": "tests.Range", "fields": {"radius": 2.0}}
+    assert load_state(state, {}) == Range(-2.0, 2.0)
+    assert round_trip(Range(1.0, 4.0)) == Range(1.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        migrated_state(1, {}, weights_=WEIGHTS),
+        migrated_state(1, {"cost": -5.0}, weights_=WEIGHTS),
+        migrated_state(1, {"cost": 5.0}, weights_="none"),
+        migrated_state(1, {"cost": 5.0, "other": 1}, weights_=WEIGHTS),
+        {"is": "record", "class": "tests.Range", "fields": {"radius": "far"}},
+        {"is": "record", "class": "tests.Range", "fields": {"radius": None}},
+        {"is": "record", "class": "tests.Range", "fields": {}},
+    ],
+    ids=lambda state: json.dumps(state)[:90],
+)
+def test_what_comes_out_of_a_migration_is_checked_as_any_state(state):
+    with pytest.raises(StateError):
+        load_state(state, {"w": np.array([1.0, -2.0])})
+
+
+def test_a_state_of_a_newer_version_asks_for_an_upgrade():
+    state = migrated_state(4, {"C": 5.0}, coef_=WEIGHTS, offset_=0.0)
+    with pytest.raises(NewerStateError, match=r"state version 4.* reads up to 3; upgrade tests"):
+        load_state(state, {"w": np.array([1.0, -2.0])})

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import hedgerow
 from hedgerow._base.state import StateError, dump_state, load_state
-from hedgerow._base.state.declare import _models
+from hedgerow._base.state.declare import _by_class
 from tests.models.write import MODELS
 
 CERTIFICATE = hedgerow.Certificate(1.0, 1.0, 0.0, "relative_gap", 1e-4, "optimal")
@@ -28,11 +28,8 @@ def refusal(model):
 def test_every_declared_class_that_can_be_fitted_has_a_model_here():
     for name in hedgerow.__all__:
         getattr(hedgerow, name)
-    public = {
-        name
-        for name, declared in _models.items()
-        if declared.cls.__module__.startswith("hedgerow.") and hasattr(declared.cls, "fit")
-    }
+    ours = [cls for cls in _by_class if cls.__module__.startswith("hedgerow.")]
+    public = {cls.__name__ for cls in ours if hasattr(cls, "fit")}
     assert public == {name.split("-")[0] for name in MODELS}
 
 
@@ -148,7 +145,7 @@ def test_an_attribute_that_is_not_what_it_must_be_is_refused_by_its_name(name, a
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_lacks_an_attribute_is_refused(name):
     model = fitted(name)
-    for attribute, rule in _models[type(model).__name__].parts.items():
+    for attribute, rule in _by_class[type(model)].parts.items():
         if getattr(rule, "is_optional", False):
             continue
         lame = load_state(*dump_state(model))

@@ -4,10 +4,10 @@ Reading runs no code from the file: the state names classes, and only those that
 itself are built. The digest finds damage, not malice; what is read is held against the rules of its
 classes whatever the digest says.
 
-The metadata of format 2, all text::
+The metadata of format 3, all text::
 
     format             "hedgerow-model" or "hedgerow-checkpoint"
-    format_version     "2"
+    format_version     "3"
     hedgerow_version   the version that wrote the file
     state              the value as JSON, which names the arrays
     sha256             the digest of the other metadata and of every array: name, dtype, shape,
@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -30,7 +31,9 @@ from hedgerow._base.state import (
     Arrays,
     Json,
     MissingPackageError,
+    NewerStateError,
     StateError,
+    UnknownClassError,
     dump_state,
     load_state,
 )
@@ -45,7 +48,8 @@ __all__ = ["Kind", "damaged", "one_line", "read_state", "write_state"]
 
 Kind: TypeAlias = Literal["model", "checkpoint"]
 
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
+"""Format 1 has another digest; up to 2 the state names classes without their package."""
 _LONGEST_LINE = 500
 
 
@@ -121,8 +125,15 @@ def read_state(path: str | Path, kind: Kind) -> Any:
         state = layout.strict_json(header.metadata["state"])
         _declare_classes_of(state)
         return load_state(state, arrays, kind)
-    except MissingPackageError as error:
-        raise ModelFormatError(f"{path} cannot be loaded as a {kind}: {error}") from error
+    except (MissingPackageError, NewerStateError) as error:
+        why = one_line(error)
+        raise ModelFormatError(f"{path} cannot be loaded as a {kind}: {why}") from error
+    except UnknownClassError as error:
+        why, version = one_line(error), header.metadata.get("hedgerow_version", "")
+        if not _is_newer(version):
+            raise damaged(path, kind, f"its state cannot be understood ({why})") from error
+        msg = f"{path} cannot be loaded as a {kind}: {why}; it was written by Hedgerow {one_line(version)}, upgrade to it"
+        raise ModelFormatError(msg) from error
     except (KeyError, ValueError, RecursionError) as error:
         raise damaged(path, kind, f"its state cannot be understood ({error})") from error
 
@@ -197,14 +208,24 @@ def _check_version(path: Path, kind: Kind, metadata: Mapping[str, str]) -> None:
         raise damaged(path, kind, f"its format version {text!r} is no version")
 
 
+def _is_newer(version: str) -> bool:
+    """Say whether a version of Hedgerow comes after this one."""
+    found, own = (
+        [int(part) for part in re.findall(r"[0-9]{1,9}", text)[:3]]
+        for text in (version, hedgerow.__version__)
+    )
+    return found > own
+
+
 def _declare_classes_of(state: Json) -> None:
     """Import the public classes that a state speaks of, which declares them; no other name is."""
     public, pending = set(hedgerow.__all__), [state]
     while pending:
         part = pending.pop()
         if isinstance(part, dict):
-            name = part.get("class")
-            if isinstance(name, str) and name in public:
+            key = part.get("class")
+            name = key.removeprefix("hedgerow.") if isinstance(key, str) else ""
+            if name in public:
                 getattr(hedgerow, name)
             pending.extend(part.values())
         elif isinstance(part, list):
@@ -251,5 +272,6 @@ def _sha256(parts: Iterable[bytes | memoryview]) -> str:
 _DIGESTS: dict[int, Callable[[Header, Arrays, Leaves], str]] = {
     1: lambda header, arrays, _leaves: _digest_1(header, arrays),
     2: lambda header, _arrays, leaves: _digest(header, leaves),
+    3: lambda header, _arrays, leaves: _digest(header, leaves),
 }
 """For every format version the digest of a file that was read."""

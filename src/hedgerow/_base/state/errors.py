@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MissingPackageError", "StateError"]
+__all__ = ["MissingPackageError", "NewerStateError", "StateError", "UnknownClassError"]
 
 
 class StateError(ValueError):
@@ -11,3 +11,11 @@ class StateError(ValueError):
 
 class MissingPackageError(StateError):
     """A state that is fine, but needs a package that is not installed."""
+
+
+class NewerStateError(StateError):
+    """A state of a class whose installed version is too old to read it."""
+
+
+class UnknownClassError(StateError):
+    """A state that names a class which is not declared."""

@@ -9,7 +9,7 @@ The tagged JSON forms, each a dictionary with the key ``"is"``::
     tuple    items                         a tuple
     map      items                         a dictionary as a list of pairs
     record   class, fields                 a frozen dataclass
-    model    class, parameters, fitted     an estimator
+    model    class, parameters, fitted     an estimator; both have a version if that is not 1
     foreign  class, name                   an estimator of scikit-learn, packed into bytes
 
 Every array belongs to one form, and every array of a state to some form.
@@ -32,12 +32,13 @@ from hedgerow._base.state.declare import (
     checked_fields,
     checked_model,
     checked_record,
+    declaration,
+    declaration_of,
     fields_of,
     fitted_of,
     is_record,
     is_stateful,
-    model_class,
-    record_class,
+    stored_version,
 )
 from hedgerow._base.state.errors import StateError
 
@@ -97,7 +98,7 @@ def _dump(value: Any, path: str, arrays: Arrays) -> Json:
         return {"is": "map", "items": _dump(pairs, path, arrays)}
     if is_record(value):
         fields = fields_of(checked_record(value, path))
-        return {**_named(value, "record"), "fields": _dump_named(fields, path, arrays)}
+        return {**_named(value), "fields": _dump_named(fields, path, arrays)}
     if is_stateful(value):
         return _dump_model(checked_model(value, path), path, arrays)
     if foreign.is_foreign(value):
@@ -115,8 +116,10 @@ def _dump_scalar(value: bool | int | str | float | None, path: str) -> Json:
     return value
 
 
-def _named(value: Any, form: str) -> dict[str, Json]:
-    return {"is": form, "class": type(value).__name__}
+def _named(value: Any) -> dict[str, Json]:
+    declared = declaration_of(value)
+    version = {} if declared.version == 1 else {"version": declared.version}
+    return {"is": declared.form, "class": declared.key, **version}
 
 
 def _dump_named(values: Mapping[str, Any], path: str, arrays: Arrays) -> Json:
@@ -125,7 +128,7 @@ def _dump_named(values: Mapping[str, Any], path: str, arrays: Arrays) -> Json:
 
 def _dump_model(model: Any, path: str, arrays: Arrays) -> Json:
     return {
-        **_named(model, "model"),
+        **_named(model),
         "parameters": _dump_named(model.get_params(deep=False), path, arrays),
         "fitted": _dump_named(fitted_of(model), path, arrays),
     }
@@ -268,18 +271,25 @@ def _load_map(state: Json, path: Place, arrays: Arrays) -> dict[Any, Any]:
 
 
 def _load_record(state: Json, path: Place, arrays: Arrays) -> Any:
-    cls = record_class(state["class"])
-    fields = checked_fields(cls, _load_named(state["fields"], path, arrays), path)
-    return checked_record(cls(**fields), path)
+    declared = declaration(state["class"], "record")
+    version = stored_version(state.get("version", 1), declared, path)
+    fields = declared.migrated(_load_named(state["fields"], path, arrays), version)
+    return checked_record(declared.cls(**checked_fields(declared.cls, fields, path)), path)
 
 
 def _load_model(state: Json, path: Place, arrays: Arrays) -> Any:
-    cls = model_class(state["class"])
-    _refuse_unknown(state["parameters"], cls._get_param_names(), state["class"], "parameter")
-    model = cls(**_load_named(state["parameters"], path, arrays))
+    declared = declaration(state["class"], "model")
+    version = stored_version(state.get("version", 1), declared, path)
+    known = declared.cls._get_param_names()
+    parameters = _load_named(state["parameters"], path, arrays)
     fitted = _load_named(state["fitted"], path, arrays)
+    if version < declared.version:
+        fitted = declared.migrated({**parameters, **fitted}, version)
+        parameters = {name: fitted.pop(name) for name in known if name in fitted}
+    _refuse_unknown(parameters, known, declared.key, "parameter")
+    model = declared.cls(**parameters)
     vars(model).update(fitted)
-    _refuse_unknown(fitted, fitted_of(model), state["class"], "fitted attribute")
+    _refuse_unknown(fitted, fitted_of(model), declared.key, "fitted attribute")
     return checked_model(model, path)
 
 
