@@ -248,16 +248,17 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
         """
         self._check()
-        # The checked data are not kept: of them a fit needs no more than the problems and the classes.
-        problems, classes = self._problems(self._data(X, y, sample_weight))
+        data = self._data(X, y, sample_weight)
+        problems, classes = self._problems(data)
+        folds = self._folds(data)
+        del data  # of the checked data a fit needs no more than these
         self.multilabel_ = is_label_matrix(y)
         fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
-        folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
             results = self._solve(problems, partial(self._model_at, **fixed))
         self.classes_ = classes
         self._keep(problems, results)
-        self._learn_probabilities(X, y, sample_weight, folds)
+        self._learn_probabilities(folds)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -24,12 +24,7 @@ from hedgerow._base.state.rules import (
 from hedgerow.calibrators.fold_scores import CalibratedScores
 from hedgerow.calibrators.maps import METHODS, ScoreMap
 from hedgerow.data.targets import labels_from_scores, pairs_of_classes, scores_from_pairs
-from hedgerow.data.training_data import (
-    TrainingData,
-    check_classification_data,
-    check_weights,
-    class_factors,
-)
+from hedgerow.data.training_data import TrainingData, check_classification_data
 from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
 from hedgerow.problems.certificates import Certificate
@@ -107,14 +102,13 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         """
         self._check()
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        folds = self._folds(y, sample_weight, len(data.y))
-        weights = check_weights(sample_weight, len(data.y))
-        space, parts = self._space(data.X, weights), self._parts(data)
+        folds = self._folds(data)
+        space, parts = self._space(data.X, data.given_weight), self._parts(data)
         with self._time_beside(folds):
             results = self._solve(space, parts)
         self._keep(data, parts, results)
-        self.class_weight_ = class_factors(self.class_weight, data.classes, data.y, weights)
-        self._learn_probabilities(X, y, sample_weight, folds)
+        self.class_weight_ = data.class_factor
+        self._learn_probabilities(folds)
         return self
 
     def decision_function(self, X: Any) -> Vector:
