@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from numbers import Real
 from typing import Any
 
@@ -15,7 +14,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from hedgerow import _core
 from hedgerow._base.parameters import HUGE, is_whole
 from hedgerow._base.sparse import checked_sparse
 from hedgerow.data.rows import is_missing, refuse_masked
@@ -28,10 +26,6 @@ __all__ = [
     "check_targets",
     "encode_labels",
     "is_label_matrix",
-    "labels_from_scores",
-    "one_vs_rest_signs",
-    "pairs_of_classes",
-    "scores_from_pairs",
 ]
 
 
@@ -184,29 +178,3 @@ def is_label_matrix(y: Any) -> bool:
     except ValueError:  # lists of different lengths; what reads labels says so
         return False
     return len(shape) == 2 and shape[1] > 1
-
-
-def one_vs_rest_signs(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[np.float64]]:
-    """Return the +1/-1 target of each binary problem: one for two classes, else one a class."""
-    positive = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(codes == k, 1.0, -1.0) for k in positive]
-
-
-def pairs_of_classes(n_classes: int) -> list[tuple[int, int]]:
-    """Return the pairs of classes in the order of their planes; scores above 0 are for the second."""
-    return list(combinations(range(n_classes), 2))
-
-
-def scores_from_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Return a score a class from the scores of all pairs: its votes, and less than 1/3 besides.
-
-    The latter grows with the sum of its scores against the other classes, so that of classes with
-    the same number of votes the one with the larger sum is first.
-    """
-    return _core.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
-
-
-def labels_from_scores(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the label of each row of scores, shape (n, 1) for two classes, else (n, n_classes)."""
-    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
-    return np.take(classes, best.astype(np.int64))
