@@ -1,106 +1,183 @@
-"""Several classes or labels as binary problems: which rows are on which side, and what each weighs."""
+"""Several classes or labels as binary problems, and from the scores of those back to labels.
+
+A reduction says which rows are on which side of each binary problem, and what the scores of all of
+them are worth to each class. Every classifier, linear or with a kernel, takes both from here.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.rows import rows_of
-from hedgerow.data.targets import one_vs_rest_signs, pairs_of_classes
+from hedgerow import _core
 from hedgerow.data.training_data import LabelMatrixData, TrainingData
 from hedgerow.errors import ParameterError
-from hedgerow.problems.base import Solution
-from hedgerow.problems.hard_margin import Overlap
-from hedgerow.problems.linear import LinearProblem
 
 __all__ = [
-    "Part",
-    "Split",
-    "each_label",
-    "one_vs_one",
-    "one_vs_rest",
-    "refuse_what_all_at_once_lacks",
-    "used_part",
-    "uses_most_rows",
+    "REDUCTIONS",
+    "BinaryTask",
+    "OneVsOne",
+    "OneVsRest",
+    "Reduction",
+    "check_all_at_once",
+    "labels_from_scores",
+    "one_task_per_label",
+    "one_vs_rest_signs",
+    "pairs_of_classes",
+    "reduction_by_name",
+    "scores_from_pairs",
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
-
-WORTH_A_COPY = 0.8
-"""Share of rows with weight up to which these are copied, and the others never read."""
+Indices: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
-    """A binary problem among several.
+class BinaryTask:
+    """One of the binary problems of several classes or labels.
 
     Attributes
     ----------
-    y : ndarray
-        +1 or -1 for each row.
-    sample_weight : ndarray
-        0 for rows that have no part in it.
+    codes : ndarray
+        For every row of the data the number of its class; of a label, whether the row has it.
+    weight : ndarray
+        The weight of every row of the data.
+    positive : int
+        The class whose rows are +1.
+    negative : int or None
+        The class whose rows are -1; None for all others.
+    rows : ndarray of int64
+        The rows that take part: those with weight, of a pair those of its first class first.
     sides : str
         What to call the two sides in a message.
+    classes : tuple of two ndarrays of int64, or None
+        Of a pair: the rows of either class.
     is_constant : bool
-        Whether the plane is to have no slope, as all rows are on one side.
+        Whether all rows that take part are on one side, which a label may come to.
     """
 
-    y: Vector
-    sample_weight: Vector
+    codes: NDArray[Any]
+    weight: Vector
+    positive: int
+    negative: int | None
+    rows: Indices
     sides: str
+    classes: tuple[Indices, Indices] | None = None
     is_constant: bool = False
 
+    @property
+    def y(self) -> Vector:
+        """+1 or -1 for every row of the data, -1 for those that do not take part."""
+        return _signs(self.codes, self.positive)
 
-def one_vs_rest(data: TrainingData) -> list[Split]:
-    """Return one split for two classes, else one a class."""
-    classes = data.classes.tolist()
-    if len(classes) == 2:
-        sides = ["the classes {!r} and {!r}".format(*classes)]
-    else:
-        sides = [f"class {label!r} and the rest" for label in classes]
-    signs = one_vs_rest_signs(data.y, len(classes))
-    return [Split(y, data.sample_weight, side) for y, side in zip(signs, sides, strict=True)]
+    @property
+    def sample_weight(self) -> Vector:
+        """The weight of every row of the data, 0 for those that do not take part."""
+        if self.negative is None:
+            return self.weight
+        takes_part = (self.codes == self.negative) | (self.codes == self.positive)
+        return np.where(takes_part, self.weight, 0.0)
 
+    @property
+    def y_of_rows(self) -> Vector:
+        """+1 or -1 for each row that takes part."""
+        return _signs(self.codes[self.rows], self.positive)
 
-def one_vs_one(data: TrainingData) -> list[Split]:
-    """Return one split a pair of classes, in which the rows of others weigh nothing."""
-    classes = data.classes.tolist()
-    return [
-        Split(
-            np.where(data.y == k, 1.0, -1.0),
-            np.where((data.y == j) | (data.y == k), data.sample_weight, 0.0),
-            f"the classes {classes[j]!r} and {classes[k]!r}",
-        )
-        for j, k in pairs_of_classes(len(classes))
-    ]
-
-
-def each_label(data: LabelMatrixData) -> list[Split]:
-    """Return one split a label: rows that have it, and rows that do not."""
-    columns = zip(data.has_label.T, data.label_weight.T, strict=True)
-    return [
-        Split(
-            np.where(has, 1.0, -1.0),
-            weight,
-            f"rows with and without label {k}",
-            is_constant=len(np.unique(has[weight > 0])) < 2,
-        )
-        for k, (has, weight) in enumerate(columns)
-    ]
+    @property
+    def weight_of_rows(self) -> Vector:
+        """The weight of each row that takes part."""
+        return self.weight[self.rows]
 
 
-def refuse_what_all_at_once_lacks(model: Any) -> None:
-    """Refuse parameters that do not go with ``multi_class="crammer_singer"``."""
-    for name, able in (("loss", ("hinge", "squared_hinge")), ("penalty", ("l2",))):
-        if getattr(model, name) not in able:
+class Reduction(Protocol):
+    """How several classes become binary problems."""
+
+    def tasks(self, data: TrainingData) -> list[BinaryTask]:
+        """Return the binary problems: of two classes one, in which the second is positive."""
+
+    def n_tasks(self, n_classes: int) -> int:
+        """Return how many they are."""
+
+    def class_scores(self, scores: Vector, n_classes: int) -> Vector:
+        """Return one score for each class, or one for two, from a column of scores for each task."""
+
+
+class OneVsRest:
+    """Each class against all others."""
+
+    def tasks(self, data: TrainingData) -> list[BinaryTask]:
+        """Return one task for each class, or one for two."""
+        labels, everyone = data.classes.tolist(), np.flatnonzero(data.sample_weight > 0)
+        if len(labels) == 2:
+            named = [(1, _both(*labels))]
+        else:
+            named = [(k, f"class {label!r} and the rest") for k, label in enumerate(labels)]
+        return [
+            BinaryTask(data.y, data.sample_weight, k, None, everyone, sides) for k, sides in named
+        ]
+
+    def n_tasks(self, n_classes: int) -> int:
+        """Return the number of classes, or one for two."""
+        return 1 if n_classes == 2 else n_classes
+
+    def class_scores(self, scores: Vector, n_classes: int) -> Vector:  # noqa: ARG002
+        """Return the scores as they are."""
+        return scores
+
+
+class OneVsOne:
+    """Each class against each other."""
+
+    def tasks(self, data: TrainingData) -> list[BinaryTask]:
+        """Return one task for each pair of classes, of which the second is positive."""
+        labels, everyone = data.classes.tolist(), np.flatnonzero(data.sample_weight > 0)
+        if len(labels) == 2:
+            return OneVsRest().tasks(data)
+        of_class = [everyone[data.y[everyone] == k] for k in range(len(labels))]
+        return [
+            BinaryTask(
+                data.y,
+                data.sample_weight,
+                positive=j,
+                negative=i,
+                rows=np.concatenate([of_class[i], of_class[j]]),
+                sides=_both(labels[i], labels[j]),
+                classes=(of_class[i], of_class[j]),
+            )
+            for i, j in pairs_of_classes(len(labels))
+        ]
+
+    def n_tasks(self, n_classes: int) -> int:
+        """Return the number of pairs of classes."""
+        return n_classes * (n_classes - 1) // 2
+
+    def class_scores(self, scores: Vector, n_classes: int) -> Vector:
+        """Return the votes for each class, ties broken by its scores; of two classes the one score."""
+        return scores if n_classes == 2 else scores_from_pairs(scores, n_classes)
+
+
+REDUCTIONS: Mapping[str, Reduction] = {"ovr": OneVsRest(), "ovo": OneVsOne()}
+"""Reductions by the name that ``multi_class`` has for them."""
+
+
+def reduction_by_name(multi_class: str) -> Reduction:
+    """Return the reduction; machines of all classes at once have planes as one-vs-rest has them."""
+    return REDUCTIONS.get(multi_class, REDUCTIONS["ovr"])
+
+
+def check_all_at_once(model: Any, has: str, **able: tuple[str, ...]) -> None:
+    """Refuse parameters that do not go with ``multi_class="crammer_singer"``, which has only some."""
+    for name, values in able.items():
+        if getattr(model, name) not in values:
             msg = (
                 f"{name}={getattr(model, name)!r} does not go with multi_class='crammer_singer', which has "
-                "the hinge and the l2 penalty; leave it out, or use multi_class='ovr'"
+                f"{has}; leave it out, or use multi_class='ovr'"
             )
             raise ParameterError(msg)
     if math.isinf(model.C):
@@ -108,54 +185,49 @@ def refuse_what_all_at_once_lacks(model: Any) -> None:
         raise ParameterError(msg)
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The part of a problem that its rows with weight are, or all of it.
+def one_task_per_label(data: LabelMatrixData) -> list[BinaryTask]:
+    """Return one task for each label: rows that have it, and rows that do not."""
+    tasks = []
+    for k, (has, weight) in enumerate(zip(data.has_label.T, data.label_weight.T, strict=True)):
+        rows = np.flatnonzero(weight > 0)
+        is_constant = len(np.unique(has[rows])) < 2
+        sides = f"rows with and without label {k}"
+        tasks.append(
+            BinaryTask(has, weight, 1, None, rows, sides, is_constant=is_constant),
+        )
+    return tasks
 
-    Attributes
-    ----------
-    problem : LinearProblem
-        Of these rows alone.
-    rows : ndarray of int64 or None
-        Which they are; None for all.
-    n_rows : int
-        Of the whole.
+
+def one_vs_rest_signs(codes: Indices, n_classes: int) -> list[Vector]:
+    """Return the +1/-1 target of each one-vs-rest problem: one for two classes, else one for each class."""
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [_signs(codes, k) for k in positive]
+
+
+def pairs_of_classes(n_classes: int) -> list[tuple[int, int]]:
+    """Return the pairs of classes in the order of their tasks; scores above 0 are for the second."""
+    return list(combinations(range(n_classes), 2))
+
+
+def scores_from_pairs(scores: Vector, n_classes: int) -> Vector:
+    """Return a score for each class from the scores of all pairs: its votes, plus less than 1/3.
+
+    What is added grows with the sum of its scores against the other classes, so that of classes with
+    the same number of votes the one with the larger sum comes first.
     """
-
-    problem: LinearProblem
-    rows: NDArray[np.int64] | None
-    n_rows: int
-
-    def whole(self, solution: Solution) -> Solution:
-        """Return the solution with an alpha for all rows, 0 for those without weight."""
-        if self.rows is None:
-            return solution
-        alpha = np.zeros(self.n_rows)
-        alpha[self.rows] = solution.alpha
-        return replace(solution, alpha=alpha)
-
-    def whole_overlap(self, overlap: Overlap) -> Overlap:
-        """Return the overlap in rows of the whole."""
-        return overlap if self.rows is None else replace(overlap, rows=self.rows[overlap.rows])
+    return _core.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
 
 
-def uses_most_rows(problem: LinearProblem) -> bool:
-    """Say whether all rows are read for the problem, as few or all have no weight."""
-    n_used = np.count_nonzero(problem.weight)
-    return n_used == 0 or bool(n_used > WORTH_A_COPY * len(problem.weight))
+def labels_from_scores(scores: Vector, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the label of each row of class scores: shape (n, 1) for two classes, else (n, n_classes)."""
+    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
+    return np.take(classes, best.astype(np.int64))
 
 
-def used_part(problem: LinearProblem) -> Part:
-    """Return the rows with weight, copied where that saves reading many others."""
-    n_rows = len(problem.weight)
-    if problem.loss.name == "crammer_singer" or uses_most_rows(problem):
-        return Part(problem, None, n_rows)
-    rows = np.flatnonzero(problem.weight)
-    lean = replace(
-        problem,
-        matrix=rows_of(problem.matrix, rows),
-        y=problem.y[rows],
-        weight=problem.weight[rows],
-        targets=None if problem.targets is None else problem.targets[rows],
-    )
-    return Part(lean, rows, n_rows)
+def _signs(codes: NDArray[Any], positive: int) -> Vector:
+    return np.where(codes == positive, 1.0, -1.0)
+
+
+def _both(first: Any, second: Any) -> str:
+    """Return what to call two classes in a message."""
+    return f"the classes {first!r} and {second!r}"

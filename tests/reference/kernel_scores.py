@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.data.targets import pairs_of_classes
+from hedgerow.reduction import pairs_of_classes
 
 
 def planes_of(coef, n_support):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from hedgerow import SVC, _core
 from hedgerow.data.rows import matrix_of
-from hedgerow.data.targets import scores_from_pairs
+from hedgerow.reduction import scores_from_pairs
 from hedgerow.svm import _scores
 from hedgerow.svm._coefficients import Coefficients
 from tests.kernel_samples import KERNELS, blobs

@@ -14,7 +14,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import scale
 
 from hedgerow import DataError, LinearSVC, NotSeparableError, ParameterError, load, save
-from hedgerow.data.targets import scores_from_pairs
+from hedgerow.reduction import scores_from_pairs
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from hedgerow._base.parameters import repeatable_seed
 from hedgerow.calibrators.maps import ScoreMap, fit_maps, maps_problem, most_probable, probabilities
-from hedgerow.data.rows import read_rows
-from hedgerow.data.training_data import check_fitted, check_labels, check_weights
+from hedgerow.data.training_data import LabelMatrixData, TrainingData, check_fitted
 from hedgerow.errors import NotCertifiedWarning, UnavailableError, warn_user
 from hedgerow.monitor import current
 from hedgerow.resampling.cross_scores import ScoredData, cross_scores
@@ -35,6 +35,22 @@ def _gives_probabilities(model: Any) -> bool:
         )
         raise UnavailableError(msg)
     return True
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The folds that scores are taken from.
+
+    Attributes
+    ----------
+    splits : list of Split
+        Rows to fit and rows to score, for each fold.
+    data : TrainingData
+        The rows, their labels and their weights.
+    """
+
+    splits: list[Split]
+    data: TrainingData
 
 
 class CalibratedScores(ABC):
@@ -92,38 +108,32 @@ class CalibratedScores(ABC):
         shares = probabilities(self.probability_maps_, self._one_score_a_class(X))
         return most_probable(self.classes_, shares)
 
-    def _folds(self, y: Any, sample_weight: Any, n_rows: int) -> list[Split]:
-        """Return the folds to take scores from; none if there are to be no probabilities."""
-        if self._calibration is None:
-            return []
-        classes, codes = check_labels(y, n_rows)
-        weights = check_weights(sample_weight, n_rows)
-        return splits_of(_N_FOLDS, codes, classes, weights, repeatable_seed(self.random_state))
+    def _folds(self, data: TrainingData | LabelMatrixData) -> Folds | None:
+        """Return the folds to take scores from; None if there are to be no probabilities."""
+        if self._calibration is None or isinstance(data, LabelMatrixData):
+            return None
+        seed, weights = repeatable_seed(self.random_state), data.given_weight
+        return Folds(splits_of(_N_FOLDS, data.y, data.classes, weights, seed), data)
 
-    def _time_beside(self, folds: list[Split]) -> AbstractContextManager[Any]:
+    def _time_beside(self, folds: Folds | None) -> AbstractContextManager[Any]:
         """Leave the folds their part of the time limit."""
-        return current().part("", 1 / len(folds)) if folds else nullcontext()
+        return nullcontext() if folds is None else current().part("", 1 / len(folds.splits))
 
-    def _learn_probabilities(self, X: Any, y: Any, sample_weight: Any, folds: list[Split]) -> None:
+    def _learn_probabilities(self, folds: Folds | None) -> None:
         """Fit the maps to the scores that machines like this give the rows they have not seen.
 
         Class weights are the machine's alone: probabilities are those of the rows as they come.
         """
         vars(self).pop("probability_maps_", None)
         method = self._calibration
-        if method is None:
+        if folds is None or method is None:
             return
-        rows, _ = read_rows(X)
-        classes, codes = check_labels(y, rows.shape[0])
-        weights = check_weights(sample_weight, rows.shape[0])
-        seed = repeatable_seed(self.random_state)
+        seed, data = repeatable_seed(self.random_state), folds.data
         machine = clone(self).set_params(**self._in_folds, random_state=seed)
-        data = ScoredData(rows, classes[codes], classes, weights)
-        found = cross_scores(machine.set_callbacks(), data, folds, n_jobs=self.n_jobs)
-        left_out = found.rows
-        self.probability_maps_ = fit_maps(
-            found.scores, codes[left_out], len(classes), weights[left_out], method
-        )
+        scored = ScoredData(data.X, data.classes[data.y], data.classes, data.given_weight)
+        found = cross_scores(machine.set_callbacks(), scored, folds.splits, n_jobs=self.n_jobs)
+        codes, weights = data.y[found.rows], data.given_weight[found.rows]
+        self.probability_maps_ = fit_maps(found.scores, codes, len(data.classes), weights, method)
         self._tell_of_folds(found.statuses)
         self.status_ = found.status(self.status_)
 

@@ -29,9 +29,9 @@ from hedgerow._base.estimator import Estimator
 from hedgerow._base.parameters import any_number, check_parameters, one_of, real_number
 from hedgerow._base.state import record, stateful
 from hedgerow._base.state.rules import instance_of, labels, numbers, several
-from hedgerow.data.targets import one_vs_rest_signs
 from hedgerow.data.training_data import check_fitted, check_labels, check_weights, refuse_one_class
 from hedgerow.errors import DataError
+from hedgerow.reduction import one_vs_rest_signs
 
 __all__ = [
     "METHODS",

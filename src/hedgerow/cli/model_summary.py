@@ -13,9 +13,9 @@ from sklearn.base import is_regressor
 from hedgerow._page.words import count, short
 from hedgerow.cli.loaded_model import is_fitted
 from hedgerow.data.rows import dense
-from hedgerow.data.targets import pairs_of_classes
 from hedgerow.kernels import Precomputed
 from hedgerow.problems.certificates import Certificate
+from hedgerow.reduction import pairs_of_classes
 
 __all__ = [
     "InputColumn",

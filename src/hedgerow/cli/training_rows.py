@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hedgerow.auto import TableClassifier
 from hedgerow.auto.judge import is_known
 from hedgerow.cli.loaded_model import BoundModel
-from hedgerow.data.targets import one_vs_rest_signs
 from hedgerow.errors import UnseenCategoryWarning
+from hedgerow.reduction import one_vs_rest_signs
 from hedgerow.tree._table import prediction_blocks
 
 __all__ = ["share_of_training_rows"]

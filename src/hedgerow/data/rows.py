@@ -33,6 +33,7 @@ __all__ = [
     "dense",
     "is_missing",
     "matrix_of",
+    "matrix_view",
     "n_values",
     "read_rows",
     "refuse_empty",
@@ -211,23 +212,27 @@ def matrix_of(
     Those that may be NaN are only compared; of others there are sums of squares, so that they may
     not be huge either.
     """
-    if sp.issparse(rows):
-        indices, indptr = rows.indices, rows.indptr
-        if indices.dtype != indptr.dtype:
-            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-        try:
-            matrix = _core.Matrix.csr(rows.data, indices, indptr, rows.shape[1])
-        except ValueError as error:
-            msg = f"X is not a valid CSR matrix: {error}"
-            raise DataError(msg) from error
-    else:
-        matrix = _core.Matrix.dense(rows)
+    matrix = matrix_view(rows)
     position = _core.first_beyond(matrix, np.inf if may_miss else HUGE)
     if may_miss and position >= 0:
         position = _first_infinite(matrix.parts[0].ravel(), position)
     if position >= 0:
         raise _not_finite(rows, position, names)
     return matrix
+
+
+def matrix_view(rows: Rows) -> _core.Matrix:
+    """Return the core's view of rows that have been checked, or are made of such; no value is read."""
+    if not sp.issparse(rows):
+        return _core.Matrix.dense(rows)
+    indices, indptr = rows.indices, rows.indptr
+    if indices.dtype != indptr.dtype:
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    try:
+        return _core.Matrix.csr(rows.data, indices, indptr, rows.shape[1])
+    except ValueError as error:
+        msg = f"X is not a valid CSR matrix: {error}"
+        raise DataError(msg) from error
 
 
 def _first_infinite(values: NDArray[Any], start: int) -> int:
@@ -271,7 +276,7 @@ def by_use(matrix: _core.Matrix) -> tuple[_core.Matrix, NDArray[np.intp] | None]
     places = np.empty(n_columns, dtype=rows.indices.dtype)
     places[order] = np.arange(n_columns, dtype=places.dtype)
     moved = sp.csr_array((rows.data, places[rows.indices], rows.indptr), shape=rows.shape)
-    return matrix_of(moved.tocsc().tocsr()), places  # there and back: columns ascend in each row
+    return matrix_view(moved.tocsc().tocsr()), places  # there and back: columns ascend in each row
 
 
 def n_values(matrix: _core.Matrix) -> int:
@@ -291,12 +296,12 @@ def array_of(matrix: _core.Matrix) -> Rows:
 def columns_of(matrix: _core.Matrix, columns: NDArray[np.intp]) -> _core.Matrix:
     """Return a matrix of some of the columns, copied."""
     rows = array_of(matrix)
-    return matrix_of(rows[:, columns] if sp.issparse(rows) else np.take(rows, columns, axis=1))
+    return matrix_view(rows[:, columns] if sp.issparse(rows) else np.take(rows, columns, axis=1))
 
 
 def rows_of(matrix: _core.Matrix, selected: NDArray[np.int64]) -> _core.Matrix:
     """Return a matrix of some of the rows, copied."""
-    return matrix_of(array_of(matrix)[selected])
+    return matrix_view(array_of(matrix)[selected])
 
 
 def _matrix_of_parts(*parts: Any) -> _core.Matrix:

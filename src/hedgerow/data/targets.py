@@ -1,23 +1,151 @@
-"""Labels to numbers and back; one-vs-rest and one-vs-one: used by every classifier."""
+"""Targets at the door: labels, label matrices and regression targets are read and checked here."""
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from numbers import Real
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d
 
-from hedgerow import _core
+from hedgerow._base.parameters import HUGE, is_whole
+from hedgerow._base.sparse import checked_sparse
+from hedgerow.data.rows import is_missing, refuse_masked
+from hedgerow.errors import DataError, DataTypeError, warn_user
 
 __all__ = [
+    "as_array",
+    "check_label_matrix",
+    "check_labels",
+    "check_targets",
     "encode_labels",
     "is_label_matrix",
-    "labels_from_scores",
-    "one_vs_rest_signs",
-    "pairs_of_classes",
-    "scores_from_pairs",
 ]
+
+
+def check_labels(
+    y: Any, n_rows: int, *, instead: str = "a regressor"
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the sorted classes and the class number of every row; values are sent elsewhere."""
+    try:
+        labels = _one_dimensional(y)
+        _refuse_missing_labels(labels)
+        labels = _without_objects(labels)
+        kind = type_of_target(labels, input_name="y")
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        msg = f"y cannot be used as labels: {_first_line(error)}"
+        raise (DataTypeError if isinstance(error, TypeError) else DataError)(msg) from error
+    if len(labels) != n_rows:
+        msg = f"X has {n_rows} rows but y has {len(labels)} labels; give one label a row"
+        raise DataError(msg)
+    if kind not in ("binary", "multiclass"):
+        msg = f"Unknown label type: y is {kind}, a classifier needs classes; bin the values or use {instead}"
+        raise DataError(msg)
+    return encode_labels(labels)
+
+
+def check_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which labels each row has."""
+    table = checked_sparse(y, "y").toarray() if sp.issparse(y) else as_array(y, "y")
+    table = np.asarray(table)
+    if len(table) != n_rows:
+        msg = f"X has {n_rows} rows but y has {len(table)}; give one row of labels a row"
+        raise DataError(msg)
+    wrong = np.argwhere((table != 0) & (table != 1))
+    if len(wrong):
+        i, k = wrong[0]
+        msg = (
+            f"y has {table.shape[1]} columns, so that each is a label, and holds {table[i, k]!r} at row "
+            f"{i}, column {k}; give 1 for a label that the row has, 0 for one that it has not"
+        )
+        raise DataError(msg)
+    return table.astype(bool)
+
+
+def check_targets(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the value of every row, a finite float64."""
+    try:
+        values = _one_dimensional(y)
+        _refuse_what_is_no_number(values)
+        targets: NDArray[np.float64] = values.astype(np.float64)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        msg = f"y cannot be used as the values of a regression: {_first_line(error)}"
+        raise DataError(msg) from error
+    if len(targets) != n_rows:
+        msg = f"X has {n_rows} rows but y has {len(targets)} values; give one number a row"
+        raise DataError(msg)
+    wrong = np.flatnonzero(~np.isfinite(targets))
+    if len(wrong):
+        msg = f"y is {targets[wrong[0]]} at row {wrong[0]}, where a regressor needs a finite number; remove the row or fill it in"
+        raise DataError(msg)
+    huge = np.flatnonzero(np.abs(targets) > HUGE)
+    if len(huge):
+        msg = f"y is {targets[huge[0]]} at row {huge[0]}; values beyond {HUGE:g} overflow when they are multiplied: scale y, or drop the row"
+        raise DataError(msg)
+    return targets
+
+
+def _first_line(error: Exception) -> str:
+    """Return what scikit-learn says, without the array it may show below."""
+    return str(error).splitlines()[0]
+
+
+def _refuse_what_is_no_number(values: NDArray[Any]) -> None:
+    if values.dtype.kind in "biuf":
+        return
+    for i, value in enumerate(values.tolist()):
+        if not isinstance(value, Real):
+            msg = f"y holds {value!r} at row {i}, where a regressor needs a number; convert it, or use a classifier for labels"
+            raise DataError(msg)
+
+
+def _one_dimensional(y: Any) -> NDArray[Any]:
+    """Return y as an array of one dimension; a table of one column is taken with a warning."""
+    values = as_array(y, "y")
+    column: NDArray[Any] = column_or_1d(values)
+    if np.asarray(values).ndim == 2:
+        msg = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
+        warn_user(msg, DataConversionWarning)
+    return column
+
+
+def as_array(values: Any, name: str) -> Any:
+    """Return a series of any dataframe library as an array; others as they are, if nothing is masked."""
+    refuse_masked(values, name)
+    is_series = nw.dependencies.is_into_series(values)
+    return nw.from_native(values, series_only=True).to_numpy() if is_series else values
+
+
+def _refuse_missing_labels(labels: NDArray[Any]) -> None:
+    for i, label in enumerate(labels.tolist() if labels.dtype.kind in "fO" else []):
+        if is_missing(label) or (isinstance(label, float) and math.isinf(label)):
+            msg = f"y contains {label} at row {i}, which is no class; remove the row or label it"
+            raise DataError(msg)
+
+
+def _without_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects that are all truth values, or all integers, as an array of those.
+
+    A dataframe has such columns where values were missing once; scikit-learn calls them unknown.
+    """
+    if labels.dtype != object or not len(labels) or isinstance(labels[0], str):
+        return labels
+    truths = sum(isinstance(label, bool | np.bool_) for label in labels)
+    if truths == len(labels):
+        return labels.astype(np.bool_)
+    if truths == 0 and all(is_whole(label) and abs(label) < 2**63 for label in labels):
+        return labels.astype(np.int64)
+    return labels
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -50,29 +178,3 @@ def is_label_matrix(y: Any) -> bool:
     except ValueError:  # lists of different lengths; what reads labels says so
         return False
     return len(shape) == 2 and shape[1] > 1
-
-
-def one_vs_rest_signs(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[np.float64]]:
-    """Return the +1/-1 target of each binary problem: one for two classes, else one a class."""
-    positive = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(codes == k, 1.0, -1.0) for k in positive]
-
-
-def pairs_of_classes(n_classes: int) -> list[tuple[int, int]]:
-    """Return the pairs of classes in the order of their planes; scores above 0 are for the second."""
-    return list(combinations(range(n_classes), 2))
-
-
-def scores_from_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Return a score a class from the scores of all pairs: its votes, and less than 1/3 besides.
-
-    The latter grows with the sum of its scores against the other classes, so that of classes with
-    the same number of votes the one with the larger sum is first.
-    """
-    return _core.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
-
-
-def labels_from_scores(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the label of each row of scores, shape (n, 1) for two classes, else (n, n_classes)."""
-    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
-    return np.take(classes, best.astype(np.int64))

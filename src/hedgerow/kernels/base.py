@@ -85,6 +85,10 @@ class Kernel(BaseEstimator, ABC):
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return the rows of ``self(X)`` with these indices, without the others."""
 
+    def block(self, rows: Any, others: Any) -> Matrix:
+        """Return k(x, z) for each of some rows and each of others, all of which have been checked."""
+        return self(rows, others)
+
     def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:  # noqa: ARG002
         """Return a new kernel with numbers where a parameter says how they follow from the rows.
 

@@ -55,6 +55,10 @@ class _Pair(Kernel):
         self._check()
         return self._combined(self.left(X, Y), self.right(X, Y))
 
+    def block(self, rows: Any, others: Any) -> Matrix:
+        """Return the combined values for rows and others that have been checked."""
+        return self._combined(self.left.block(rows, others), self.right.block(rows, others))
+
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x."""
         self._check()
@@ -181,6 +185,10 @@ class ScaledKernel(Kernel):
         """Return the multiples of the values for each row of X and each of Y, or of X again."""
         self._check()
         return self.factor * self.kernel(X, Y)
+
+    def block(self, rows: Any, others: Any) -> Matrix:
+        """Return the multiples of the values for rows and others that have been checked."""
+        return self.factor * self.kernel.block(rows, others)
 
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hedgerow._base.state import stateful
-from hedgerow.data.rows import Rows
+from hedgerow.data.rows import Rows, read_rows
 from hedgerow.kernels.base import CoreForm, Matrix, Vector
 from hedgerow.kernels.blocks import column_pairs, read_finite, refuse_negative
 from hedgerow.kernels.vectors import Gamma, GammaKernel, VectorKernel, gamma_rule
@@ -22,8 +22,13 @@ class _OfHistograms(VectorKernel):
 
     def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:
         """Return a new kernel for these training rows, of which none may hold a negative number."""
-        self._read(X)
+        refuse_negative(read_rows(X)[0], type(self).__name__)
         return super().resolved(X, sample_weight)
+
+    def block(self, rows: Rows, others: Rows) -> Matrix:
+        """Return k(x, z) for each of some rows, of which none may hold a negative number, and each of others."""
+        refuse_negative(rows, type(self).__name__)
+        return super().block(rows, others)
 
     def _read(self, X: Any) -> Rows:
         rows = read_finite(X)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hedgerow._base.parameters import any_of, one_of, real_number
-from hedgerow.data.rows import Rows
+from hedgerow.data.rows import Rows, matrix_of, read_rows
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels.base import Kernel, Matrix, Vector
 from hedgerow.kernels.blocks import read_finite, tiles, variance
@@ -38,9 +38,10 @@ def gamma_of(gamma: Gamma, rows: Rows, weight: Vector | None = None) -> float:
     n_features: int = rows.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = variance(rows, weight)
     if not np.isfinite(spread):
+        matrix_of(rows)  # which names a value that is not finite
         msg = "gamma='scale' cannot be computed: X holds values so large that their variance overflows; scale the features"
         raise DataError(msg)
     return 1.0 / (n_features * spread) if spread > 0 else 1.0
@@ -74,6 +75,10 @@ class VectorKernel(Kernel):
             )
             raise DataError(msg)
         return self._table(A, B)
+
+    def block(self, rows: Rows, others: Rows) -> Matrix:
+        """Return k(x, z) for each of some rows and each of others, all of which have been checked."""
+        return self._table(rows, others)
 
     def diagonal(self, X: Any) -> Vector:
         """Return k(x, x) for each row x."""
@@ -117,7 +122,7 @@ class GammaKernel(VectorKernel):
         """Return a new kernel whose ``gamma`` is the number it stands for on these training rows."""
         self._check()
         kernel = copy.copy(self)
-        kernel.gamma = gamma_of(self.gamma, read_finite(X), sample_weight)
+        kernel.gamma = gamma_of(self.gamma, read_rows(X)[0], sample_weight)
         return kernel
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -32,7 +32,7 @@ from hedgerow._base.parameters import (
 )
 from hedgerow._base.state.rules import AttributeRule, instance_of
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow.data.rows import by_use, compact
+from hedgerow.data.rows import by_use, compact, rows_of
 from hedgerow.data.sparse_coef import planes_of_model
 from hedgerow.data.training_data import WeightedRows, check_fitted, check_prediction_data
 from hedgerow.errors import (
@@ -47,8 +47,8 @@ from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems.base import worst_status
 from hedgerow.problems.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.problems.hard_margin import Overlap
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.reduction import used_part, uses_most_rows
 from hedgerow.solvers import SOLVERS, Settings, Solution
 from hedgerow.solvers.together import in_groups, is_swept, solve_together
 
@@ -67,6 +67,9 @@ _log = logging.getLogger("hedgerow")
 
 FEWEST_TOGETHER = 4
 """Problems from which there are two groups of several that can share passes over the data."""
+
+WORTH_A_COPY = 0.8
+"""Share of rows with weight up to which these are copied, and the others never read."""
 
 COMMON_RULES: Mapping[str, Rule] = {
     "tol": real_number(0, open_low=True),
@@ -207,7 +210,7 @@ class LinearMachine(CallbackSupport, Estimator):
             current().model_at = model_at
         task = partial(_solve_and_certify, settings=settings, solver=self.solver)
         groups, places = [[problem] for problem in problems], None
-        shares_rows = len(problems) >= FEWEST_TOGETHER and all(map(uses_most_rows, problems))
+        shares_rows = len(problems) >= FEWEST_TOGETHER and all(map(_uses_most_rows, problems))
         if shares_rows and is_swept(problems, settings, self.solver):
             matrix, places = by_use(problems[0].matrix)
             problems = [replace(problem, matrix=matrix) for problem in problems]
@@ -291,11 +294,64 @@ class SupervisedMachine(LinearMachine):
         )  # a hard margin has no weights, only rows
 
 
+@dataclass(frozen=True, eq=False)
+class _UsedRows:
+    """The rows of a problem that have weight, as a problem of their own, or all rows.
+
+    Attributes
+    ----------
+    problem : LinearProblem
+        Of these rows alone.
+    rows : ndarray of int64 or None
+        Which they are; None for all.
+    n_rows : int
+        Of the whole.
+    """
+
+    problem: LinearProblem
+    rows: NDArray[np.int64] | None
+    n_rows: int
+
+    @classmethod
+    def of(cls, problem: LinearProblem) -> _UsedRows:
+        """Return the rows with weight, copied where that saves reading many others."""
+        n_rows = len(problem.weight)
+        if problem.loss.name == "crammer_singer" or _uses_most_rows(problem):
+            return cls(problem, None, n_rows)
+        rows = np.flatnonzero(problem.weight)
+        lean = replace(
+            problem,
+            matrix=rows_of(problem.matrix, rows),
+            y=problem.y[rows],
+            weight=problem.weight[rows],
+            targets=None if problem.targets is None else problem.targets[rows],
+        )
+        return cls(lean, rows, n_rows)
+
+    def whole(self, solution: Solution) -> Solution:
+        """Return the solution with an alpha for all rows, 0 for those without weight."""
+        if self.rows is None:
+            return solution
+        alpha = np.zeros(self.n_rows)
+        alpha[self.rows] = solution.alpha
+        return replace(solution, alpha=alpha)
+
+    def whole_overlap(self, overlap: Overlap) -> Overlap:
+        """Return the overlap in rows of the whole."""
+        return overlap if self.rows is None else replace(overlap, rows=self.rows[overlap.rows])
+
+
+def _uses_most_rows(problem: LinearProblem) -> bool:
+    """Say whether all rows are read for the problem, as few or all have no weight."""
+    n_used = np.count_nonzero(problem.weight)
+    return n_used == 0 or bool(n_used > WORTH_A_COPY * len(problem.weight))
+
+
 def _solve_and_certify(
     problems: list[LinearProblem], settings: Settings, solver: str
 ) -> list[Result]:
     """Solve a group of problems on their rows with weight; return solutions for all rows, certified."""
-    parts = [used_part(problem) for problem in problems]
+    parts = [_UsedRows.of(problem) for problem in problems]
     try:
         solutions = solve_together([part.problem for part in parts], settings, solver)
     except NotSeparableError as error:

@@ -23,7 +23,6 @@ from hedgerow._base.state import record
 from hedgerow._base.state.rules import numbers
 from hedgerow._engine import check_n_threads, in_threads
 from hedgerow.data.sparse_coef import planes_of_model
-from hedgerow.data.targets import one_vs_rest_signs
 from hedgerow.data.training_data import check_batch, check_regression_batch
 from hedgerow.errors import UnavailableError
 from hedgerow.linear.files.estimator import (
@@ -38,6 +37,7 @@ from hedgerow.monitor import current, monitored_fit
 from hedgerow.problems.base import inner
 from hedgerow.problems.certificates import Certificate, uncertified, worst
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.reduction import one_vs_rest_signs
 from hedgerow.solvers import SOLVERS
 from hedgerow.solvers.linear.dual_coordinate_descent import core_solver, stiffness
 

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from hedgerow import _core
 from hedgerow._base.parameters import repeatable_seed
 from hedgerow._engine import check_n_threads
-from hedgerow.data.targets import labels_from_scores
 from hedgerow.data.training_data import (
     check_classification_data,
     check_prediction_data,
@@ -26,6 +25,7 @@ from hedgerow.linear.svr import LinearSVR
 from hedgerow.monitor import monitored
 from hedgerow.problems.certificates import Certificate, certify
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.reduction import labels_from_scores
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_path
 

@@ -19,7 +19,7 @@ from hedgerow._base.state.rules import instance_of, labels, numbers, optional, s
 from hedgerow.calibrators.fold_scores import CalibratedScores
 from hedgerow.calibrators.maps import METHODS, ScoreMap
 from hedgerow.data.sparse_coef import SparseCoef
-from hedgerow.data.targets import is_label_matrix, labels_from_scores, scores_from_pairs
+from hedgerow.data.targets import is_label_matrix
 from hedgerow.data.training_data import (
     LabelMatrixData,
     TrainingData,
@@ -38,11 +38,11 @@ from hedgerow.problems.certificates import Certificate, on_bounds
 from hedgerow.problems.crammer_singer import CrammerSingerProblem, planes_of
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import (
-    Split,
-    each_label,
-    one_vs_one,
-    one_vs_rest,
-    refuse_what_all_at_once_lacks,
+    BinaryTask,
+    check_all_at_once,
+    labels_from_scores,
+    one_task_per_label,
+    reduction_by_name,
 )
 
 __all__ = ["LinearSVC"]
@@ -248,16 +248,17 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
         """
         self._check()
-        # The checked data are not kept: of them a fit needs no more than the problems and the classes.
-        problems, classes = self._problems(self._data(X, y, sample_weight))
+        data = self._data(X, y, sample_weight)
+        problems, classes = self._problems(data)
+        folds = self._folds(data)
+        del data  # of the checked data a fit needs no more than these
         self.multilabel_ = is_label_matrix(y)
         fixed: dict[str, Any] = {"classes_": classes, "multilabel_": self.multilabel_}
-        folds = self._folds(y, sample_weight, len(problems[0].y))
         with self._time_beside(folds):
             results = self._solve(problems, partial(self._model_at, **fixed))
         self.classes_ = classes
         self._keep(problems, results)
-        self._learn_probabilities(X, y, sample_weight, folds)
+        self._learn_probabilities(folds)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -284,11 +285,8 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     def _state_problem(self) -> str | None:
         """Say why the planes could not tell classes or labels from each other."""
         n_classes, n_planes = len(self.classes_), self.coef_.shape[0]
-        expected = n_classes
-        if not self._is_multilabel and n_classes == 2:
-            expected = 1
-        elif not self._is_multilabel and self.multi_class == "ovo":
-            expected = n_classes * (n_classes - 1) // 2
+        of_classes = reduction_by_name(self.multi_class).n_tasks(n_classes)
+        expected = n_classes if self._is_multilabel else of_classes
         if n_planes != expected:
             return f"coef_ has {n_planes} planes where {expected} must be"
         return super()._state_problem()
@@ -301,14 +299,16 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes or labels, one column for two classes."""
         scores = self._scores(X)
-        if self.multi_class == "ovo" and scores.shape[1] > 1 and not self._is_multilabel:
-            return scores_from_pairs(scores, len(self.classes_))
-        return scores
+        if self._is_multilabel:
+            return scores
+        return reduction_by_name(self.multi_class).class_scores(scores, len(self.classes_))
 
     def _check(self) -> None:
         super()._check()
         if self.multi_class == "crammer_singer":
-            refuse_what_all_at_once_lacks(self)
+            losses, penalties = ("hinge", "squared_hinge"), ("l2",)
+            has = "the hinge and the l2 penalty"
+            check_all_at_once(self, has, loss=losses, penalty=penalties)
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData | LabelMatrixData:
         """Return the checked data: a class a row, or several labels."""
@@ -331,27 +331,28 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         """Return the problems that the classes or labels are, and what these are called."""
         matrix = self._matrix(data)
         if isinstance(data, LabelMatrixData):
-            return self._binary(matrix, each_label(data)), np.arange(data.has_label.shape[1])
+            tasks = one_task_per_label(data)
+            return self._binary(matrix, tasks), np.arange(data.has_label.shape[1])
         if self.multi_class == "crammer_singer":
             return [self._all_at_once(matrix, data)], data.classes
-        splits = one_vs_one(data) if self.multi_class == "ovo" else one_vs_rest(data)
-        return self._binary(matrix, splits), data.classes
+        tasks = reduction_by_name(self.multi_class).tasks(data)
+        return self._binary(matrix, tasks), data.classes
 
-    def _binary(self, matrix: _core.Matrix, splits: list[Split]) -> list[LinearProblem]:
-        """Return the problem of each split; a label with one value only is a constant plane."""
+    def _binary(self, matrix: _core.Matrix, tasks: list[BinaryTask]) -> list[LinearProblem]:
+        """Return the problem of each task; a label with one value only is a constant plane."""
         parts: dict[str, Any] = {
             "loss": loss_by_name(self.loss),
             "penalty": PENALTIES[self.penalty],
         }
-        if len(splits) > 1:
+        if len(tasks) > 1:
             parts["n_threads"] = 1
         problems: list[LinearProblem] = []
-        for split in splits:
-            parts |= {"y": split.y, "weight": self._row_weights(split.sample_weight)}
+        for task in tasks:
+            parts |= {"y": task.y, "weight": self._row_weights(task.sample_weight)}
             problem = self._problem(matrix, **parts)
-            if split.is_constant:  # only a free intercept makes it so
+            if task.is_constant:  # only a free intercept makes it so
                 problem = replace(problem, intercept="free")
-            problems.append(hardened(problem, split.sides) if math.isinf(self.C) else problem)
+            problems.append(hardened(problem, task.sides) if math.isinf(self.C) else problem)
         return problems
 
     def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:

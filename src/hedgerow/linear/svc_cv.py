@@ -13,7 +13,6 @@ from hedgerow._base.parameters import class_weights, one_of
 from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow.calibrators.maps import METHODS, ScoreMap
-from hedgerow.data.targets import labels_from_scores
 from hedgerow.data.training_data import TrainingData, check_classification_data, class_factors
 from hedgerow.linear._cross_validated import CV_RULES, FITTED_BY_FOLDS, CrossValidatedMachine
 from hedgerow.linear._machine import FITTED_BY_SOLVER
@@ -23,6 +22,7 @@ from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems.certificates import Certificate
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.reduction import labels_from_scores
 
 __all__ = ["LinearSVCCV"]
 

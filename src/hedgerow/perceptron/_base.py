@@ -28,12 +28,12 @@ from hedgerow._base.parameters import (
 from hedgerow._base.state.rules import AttributeRule, numbers
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.data.sparse_coef import planes_of_model
-from hedgerow.data.targets import labels_from_scores, one_vs_rest_signs
 from hedgerow.data.training_data import TrainingData, check_prediction_data
 from hedgerow.errors import warn_user
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.perceptron._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
 from hedgerow.perceptron._starts import Planes
+from hedgerow.reduction import labels_from_scores, one_vs_rest_signs
 
 __all__ = [
     "REPORT",

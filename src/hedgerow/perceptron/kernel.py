@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from hedgerow import _core
@@ -23,7 +24,7 @@ from hedgerow.data.training_data import (
     check_prediction_rows,
 )
 from hedgerow.errors import DataError
-from hedgerow.kernels import finite_number, gamma_of, gamma_rule
+from hedgerow.kernels import as_kernel, finite_number, gamma_of, gamma_rule
 from hedgerow.monitor import Monitor, current, monitored_fit
 from hedgerow.perceptron._base import REPORT, RULES, PerceptronBase, problems_of
 from hedgerow.perceptron._rosenblatt import BinaryProblem, Visits
@@ -309,23 +310,17 @@ class KernelPerceptron(PerceptronBase):
     def _kernel_values(self, A: Rows, B: Rows) -> Vector:
         """Return the kernel of each row of A with each row of B."""
         try:
-            if callable(self.kernel):
-                values = np.asarray(self.kernel(A, B), dtype=np.float64)
-            else:
-                parameters = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
-                values = pairwise_kernels(
+            if not isinstance(self.kernel, str):
+                return as_kernel(self.kernel).block(A, B)
+            parameters = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+            with config_context(assume_finite=True):  # the rows have been checked
+                values: Vector = pairwise_kernels(
                     A, B, metric=self.kernel, filter_params=True, **parameters
                 )
+            return values.astype(np.float64, copy=False)
         except (TypeError, ValueError) as error:
             msg = f"kernel={self.kernel!r} fails on X: {error}; choose another kernel or change X"
             raise DataError(msg) from error
-        if values.shape != (A.shape[0], B.shape[0]):
-            msg = (
-                f"kernel={self.kernel!r} returned shape {values.shape} for blocks of {A.shape[0]} "
-                f"and {B.shape[0]} rows; return one value for each pair of rows"
-            )
-            raise DataError(msg)
-        return values.astype(np.float64, copy=False)
 
 
 def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -> dict[str, Any]:

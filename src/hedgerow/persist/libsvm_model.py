@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from hedgerow.calibrators.maps import SigmoidMap
 from hedgerow.data.io.source import DAMAGE, Source
 from hedgerow.data.rows import dense
-from hedgerow.data.targets import pairs_of_classes
 from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import FileFormatError, ParameterError
 from hedgerow.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from hedgerow.persist.atomic import atomic_write
 from hedgerow.persist.libsvm_text import MOST_WHOLE, ModelText, VectorLines
 from hedgerow.problems.certificates import Certificate
+from hedgerow.reduction import pairs_of_classes
 from hedgerow.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from hedgerow.svm._coefficients import Coefficients, Found, of_pairs
 

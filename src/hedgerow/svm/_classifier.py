@@ -23,17 +23,12 @@ from hedgerow._base.state.rules import (
 )
 from hedgerow.calibrators.fold_scores import CalibratedScores
 from hedgerow.calibrators.maps import METHODS, ScoreMap
-from hedgerow.data.targets import labels_from_scores, pairs_of_classes, scores_from_pairs
-from hedgerow.data.training_data import (
-    TrainingData,
-    check_classification_data,
-    check_weights,
-    class_factors,
-)
+from hedgerow.data.training_data import TrainingData, check_classification_data
 from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
 from hedgerow.problems.certificates import Certificate
 from hedgerow.problems.kernel import KernelProblem
+from hedgerow.reduction import BinaryTask, Reduction, labels_from_scores, reduction_by_name
 from hedgerow.svm._coefficients import Found, of_pairs, of_planes
 from hedgerow.svm._compressible import without_proof
 from hedgerow.svm._machine import COMMON_RULES, FITTED_RULES, KernelMachine, Part, Result
@@ -107,14 +102,13 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         """
         self._check()
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        folds = self._folds(y, sample_weight, len(data.y))
-        weights = check_weights(sample_weight, len(data.y))
-        space, parts = self._space(data.X, weights), self._parts(data)
+        folds = self._folds(data)
+        space, parts = self._space(data.X, data.given_weight), self._parts(data)
         with self._time_beside(folds):
             results = self._solve(space, parts)
         self._keep(data, parts, results)
-        self.class_weight_ = class_factors(self.class_weight, data.classes, data.y, weights)
-        self._learn_probabilities(X, y, sample_weight, folds)
+        self.class_weight_ = data.class_factor
+        self._learn_probabilities(folds)
         return self
 
     def decision_function(self, X: Any) -> Vector:
@@ -157,10 +151,9 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         ]
 
     def _class_scores(self, scores: Vector) -> Vector:
-        """Return one score a class, or one for two classes, from those of the planes."""
-        if self.multi_class == "ovo" and len(self.classes_) > 2:
-            return scores_from_pairs(-scores, len(self.classes_))
-        return scores
+        """Return one score for each class, or one for two, from those of the planes."""
+        scores = -scores if self._is_of_pairs else scores  # LIBSVM's are for the first of a pair
+        return self._reduction.class_scores(scores, len(self.classes_))
 
     @property
     def _calibration(self) -> str | None:
@@ -169,20 +162,7 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     def _parts(self, data: TrainingData) -> list[Part]:
         """Return the problem of each plane."""
-        labels, everyone = data.classes.tolist(), np.flatnonzero(data.sample_weight > 0)
-        if len(labels) == 2:
-            parts = [self._part(data, everyone, 1, _both(*labels))]
-        elif self.multi_class == "ovo":
-            of_class = [everyone[data.y[everyone] == k] for k in range(len(labels))]
-            parts = [
-                self._pair(data, (of_class[i], of_class[j]), j, _both(labels[i], labels[j]))
-                for i, j in pairs_of_classes(len(labels))
-            ]
-        else:
-            parts = [
-                self._part(data, everyone, k, f"class {label!r} and the rest")
-                for k, label in enumerate(labels)
-            ]
+        parts = [self._part(task) for task in self._reduction.tasks(data)]
         starts = self._starts(data)
         if starts is None:
             return parts
@@ -191,17 +171,11 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
             for part, start in zip(parts, starts, strict=True)
         ]
 
-    def _pair(
-        self, data: TrainingData, classes: tuple[Indices, Indices], positive: int, sides: str
-    ) -> Part:
-        """Return the problem of two classes, whose rows come one after the other."""
-        part = self._part(data, np.concatenate(classes), positive, sides)
-        return replace(part, classes=classes) if all(map(len, classes)) else part
-
-    def _part(self, data: TrainingData, points: Indices, positive: int, sides: str) -> Part:
-        """Return the problem of one class against the others among some rows."""
-        y = np.where(data.y[points] == positive, 1.0, -1.0)
-        return Part(points, self._binary(y, data.sample_weight[points], sides))
+    def _part(self, task: BinaryTask) -> Part:
+        """Return the problem of a task; classes that both have rows share values with other pairs."""
+        problem = self._binary(task.y_of_rows, task.weight_of_rows, task.sides)
+        classes = task.classes if task.classes and all(map(len, task.classes)) else None
+        return Part(task.rows, problem, classes=classes)
 
     def _starts(self, data: TrainingData) -> Vector | None:
         """Return where each problem begins: at the coefficients of the fit before, if it is to.
@@ -244,18 +218,14 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     @property
     def _n_planes(self) -> int:
-        n_classes = len(self.classes_)
-        if self._is_of_pairs:
-            return n_classes * (n_classes - 1) // 2
-        return 1 if n_classes == 2 else n_classes
+        return self._reduction.n_tasks(len(self.classes_))
+
+    @property
+    def _reduction(self) -> Reduction:
+        return reduction_by_name(self.multi_class)
 
     def _state_problem(self) -> str | None:
         """Say why the planes could not tell classes from each other."""
         if len(self.classes_) < 2:
             return "there is only one class"
         return CalibratedScores._state_problem(self) or KernelMachine._state_problem(self)
-
-
-def _both(first: Any, second: Any) -> str:
-    """Return what to call two classes in a message."""
-    return f"the classes {first!r} and {second!r}"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.targets import pairs_of_classes
 from hedgerow.errors import DataError
+from hedgerow.reduction import pairs_of_classes
 
 __all__ = ["Coefficients", "Found", "layout_problem", "of_pairs", "of_planes"]
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.rows import Rows, compact, matrix_of
+from hedgerow.data.rows import Rows, compact, matrix_view
 from hedgerow.kernels import Kernel, Linear, Precomputed
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._space import compiled
@@ -63,7 +63,7 @@ def scorer_of(
         return _ByFunction(kernel, vectors, None if core is None else support, coef.planes())
     if sp.issparse(vectors) and vectors.shape[0] * vectors.shape[1] > MOST_PACKED:
         return _BySums(core, vectors, coef)
-    return partial(_by_core, _packed(core, matrix_of(vectors), coef))
+    return partial(_by_core, _packed(core, matrix_view(vectors), coef))
 
 
 def _by_planes(planes: Vector, _: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
@@ -109,7 +109,7 @@ class _BySums:
         scores = np.zeros((rows.shape[0], int(places.max()) + 1))
         for some, planes in zip(self.coef.segments, places, strict=True):
             lines = np.ascontiguousarray(self.coef.values[:, some].T)
-            vectors = matrix_of(self.vectors[some])
+            vectors = matrix_view(self.vectors[some])
             scores[:, planes] += _core.kernel_sums(
                 self.kernel, vectors, matrix, lines, exact, n_threads
             )
@@ -133,5 +133,5 @@ class _ByFunction:
 
     def _some(self, rows: Rows) -> Vector:
         rows = rows if self.columns is None else rows[:, self.columns]
-        values = self.kernel(rows, self.vectors)
+        values = self.kernel.block(rows, self.vectors)
         return np.stack([np.sum(values * plane, axis=1) for plane in self.planes], axis=1)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.rows import Rows, dense, matrix_of
+from hedgerow.data.rows import Rows, dense, matrix_view
 from hedgerow.errors import DataError
 from hedgerow.kernels import Kernel, RowsKernel
 from hedgerow.kernels.gram import FunctionGram, Gram, MatrixGram, core_kernel
@@ -76,9 +76,9 @@ class KernelSpace:
     def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
         """Return some of the rows, or of a given table their values."""
         if kernel.is_given:
-            return matrix_of(np.ascontiguousarray(dense(self.rows)[np.ix_(points, points)]))
+            return matrix_view(np.ascontiguousarray(dense(self.rows)[np.ix_(points, points)]))
         is_whole = np.array_equal(points, np.arange(self.rows.shape[0]))
-        return matrix_of(self._near_rows if is_whole else self._near_rows[points])
+        return matrix_view(self._near_rows if is_whole else self._near_rows[points])
 
     @cached_property
     def _near_rows(self) -> Rows:
@@ -101,7 +101,7 @@ def _values_of(kernel: Kernel, rows: Rows, points: Indices) -> Any:
 
 
 def _block(kernel: Kernel, points: Rows, rows: Indices, columns: Indices) -> Vector:
-    return kernel(points[rows], points[columns])
+    return kernel.block(points[rows], points[columns])
 
 
 @dataclass

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from hedgerow._base.parameters import one_of, positive_number, true_or_false
 from hedgerow._base.state import stateful
 from hedgerow.data.training_data import TrainingData
-from hedgerow.errors import ParameterError
 from hedgerow.kernels.gram import Gram
 from hedgerow.problems.c_svc import CSvcProblem, Loss
 from hedgerow.problems.kernel import KernelProblem
 from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
+from hedgerow.reduction import check_all_at_once
 from hedgerow.svm._classifier import CLASSIFIER_RULES, FITTED_CLASSIFIER_RULES, KernelClassifier
 from hedgerow.svm._machine import Part
 
@@ -250,17 +250,5 @@ class SVC(KernelClassifier):
 
     def _check(self) -> None:
         super()._check()
-        if self.multi_class != "crammer_singer":
-            return
-        if self.loss != "hinge":
-            msg = (
-                f"loss={self.loss!r} does not go with multi_class='crammer_singer', which has the hinge; "
-                "leave it out, or use multi_class='ovr'"
-            )
-            raise ParameterError(msg)
-        if math.isinf(self.C):
-            msg = (
-                "C=inf asks for a hard margin, which multi_class='crammer_singer' has not; use a finite C, "
-                "or multi_class='ovr'"
-            )
-            raise ParameterError(msg)
+        if self.multi_class == "crammer_singer":
+            check_all_at_once(self, "the hinge", loss=("hinge",))

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.targets import pairs_of_classes
 from hedgerow.problems.base import Status
 from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.reduction import pairs_of_classes
 from hedgerow.solvers.all_classes.active_set import ClassRows, finish_classes_exactly
 from hedgerow.solvers.settings import Progress
 from hedgerow.solvers.solver import Solver
