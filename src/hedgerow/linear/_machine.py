@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,16 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
-from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems.base import worst_status
-from hedgerow.problems.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.problems.certificates import (
+    Certificate,
+    SeparationProblem,
+    certify,
+    not_separable,
+    worst,
+)
 from hedgerow.problems.hard_margin import Overlap
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution
@@ -241,7 +246,7 @@ class LinearMachine(CallbackSupport, Estimator):
         self.coef_ = np.array([solution.w for solution in solutions])
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         pairs = zip(problems, solutions, strict=True)
-        self.alpha_ = np.array([on_bounds(problem, solution.alpha) for problem, solution in pairs])
+        self.alpha_ = np.array([problem.on_bounds(solution.alpha) for problem, solution in pairs])
         bounds = np.array([problem.upper for problem in problems])
         self.at_bound_ = (self.alpha_ != 0.0) & (np.abs(self.alpha_) >= bounds)
 
@@ -356,8 +361,8 @@ def _solve_and_certify(
         solutions = solve_together([part.problem for part in parts], settings, solver)
     except NotSeparableError as error:
         (problem,), (part,) = problems, parts  # hard margins are no group
-        found = NotSeparableError(str(error), part.whole_overlap(error.proof))
-        raise not_separable(problem, found) from None
+        overlap = part.whole_overlap(error.proof)
+        raise not_separable(cast(SeparationProblem, problem), overlap) from None
     return [
         (part.whole(solution), certify(part.problem, solution, settings.tol))
         for part, solution in zip(parts, solutions, strict=True)

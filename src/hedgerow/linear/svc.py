@@ -27,15 +27,15 @@ from hedgerow.data.training_data import (
     check_label_matrix_data,
 )
 from hedgerow.errors import ParameterError
-from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
 from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems.base import Solution
-from hedgerow.problems.certificates import Certificate, on_bounds
+from hedgerow.problems.certificates import Certificate
 from hedgerow.problems.crammer_singer import CrammerSingerProblem, planes_of
+from hedgerow.problems.hard_margin import HardMarginProblem
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import (
     BinaryTask,
@@ -352,7 +352,9 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             problem = self._problem(matrix, **parts)
             if task.is_constant:  # only a free intercept makes it so
                 problem = replace(problem, intercept="free")
-            problems.append(hardened(problem, task.sides) if math.isinf(self.C) else problem)
+            if math.isinf(self.C):
+                problem = HardMarginProblem.of(problem, task.sides)
+            problems.append(problem)
         return problems
 
     def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:
@@ -371,7 +373,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             super()._keep_planes(problems, solutions)
             return
         self.coef_, self.intercept_ = planes_of(solution.w)
-        self.alpha_ = np.ascontiguousarray(np.abs(on_bounds(problem, solution.alpha)).T)
+        self.alpha_ = np.ascontiguousarray(np.abs(problem.on_bounds(solution.alpha)).T)
         self.at_bound_ = (self.alpha_ != 0.0) & (self.alpha_ >= problem.weight)
 
     def __sklearn_tags__(self) -> Any:

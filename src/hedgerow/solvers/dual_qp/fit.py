@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import NotSeparableError
 from hedgerow.problems.c_svc import CSvcProblem
-from hedgerow.problems.certificates import Certificate, largest_gap
+from hedgerow.problems.certificates import (
+    Certificate,
+    certify,
+    certify_overlap,
+    largest_gap,
+    not_separable,
+)
 from hedgerow.problems.kernel import KernelProblem, KernelSolution
-from hedgerow.problems.kernel_certificates import Provable, certify_kernel, certify_kernel_overlap
 from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
 from hedgerow.problems.nu_svc import NuSvcProblem
 from hedgerow.solvers.all_classes.decomposition import decompose_classes
@@ -65,15 +70,15 @@ def fit_kernel(
         return _certified(problem, decompose_classes(problem, settings, start), settings.tol)
     solution = _solve(problem, settings, start, shared)
     if solution.status == "no_margin":
-        return solution, certify_kernel(problem, solution, settings.tol, subject=problem.subject)
-    return _certified(problem, solution, settings.tol, problem.subject)
+        return solution, certify(problem, solution, settings.tol)
+    return _certified(problem, solution, settings.tol)
 
 
 def _certified(
-    problem: Provable[Any], solution: KernelSolution, tol: float, subject: str = ""
+    problem: Any, solution: KernelSolution, tol: float
 ) -> tuple[KernelSolution, Certificate]:
     """Return the certificate of a solution, and the solution as the certificate has it."""
-    certificate = certify_kernel(problem, solution, tol, subject=subject)
+    certificate = certify(problem, solution, tol)
     point = problem.point(solution.beta)
     return replace(solution, beta=point.beta, figures=problem.figures(point)), certificate
 
@@ -93,13 +98,11 @@ def _solve(
         return solve_hard_margin(
             problem,
             settings,
-            lambda overlap: certify_kernel_overlap(problem, overlap).is_certified,
+            lambda overlap: certify_overlap(problem, overlap).is_certified,
             shared,
         )
     except NotSeparableError as error:
-        proof = certify_kernel_overlap(problem, error.proof)
-    msg = f"C=inf asks for a plane between {problem.sides}, but {proof}; use a finite C"
-    raise NotSeparableError(msg, proof)
+        raise not_separable(problem, error.proof) from None
 
 
 def _solve_by_margin(

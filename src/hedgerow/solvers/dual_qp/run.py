@@ -20,8 +20,8 @@ from hedgerow._base.state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import Monitor, current
-from hedgerow.problems.base import Status
-from hedgerow.problems.kernel import KernelSolution, Measurement
+from hedgerow.problems.base import Measurement, Status
+from hedgerow.problems.kernel import KernelSolution
 
 __all__ = ["MEGABYTE", "Core", "KernelRun", "KernelSettings", "block_bytes", "check_budget"]
 

@@ -149,7 +149,7 @@ class Iterate:
         if not slope < 0.0:
             return None
         along, shift = self.scores_of(direction), 0.0
-        bend = problem.loss.bend_at(self.residuals, problem.weight)
+        bend = problem.loss.second_derivative(self.residuals, problem.weight)
         if problem.intercept == "free" and np.any(bend > 0.0):
             shift = -inner(bend, along) / float(np.sum(bend))  # how the best intercept goes along
             along = along + shift
@@ -180,7 +180,7 @@ class _Way:
         loss, weight = self.problem.loss, self.problem.weight
         there = self.residuals - length * self.margins
         pull = inner(self.margins, loss.alpha_at(there, weight))
-        bend = inner(np.square(self.margins), loss.bend_at(there, weight))
+        bend = inner(np.square(self.margins), loss.second_derivative(there, weight))
         return self.linear + length * self.square - pull, self.square + bend
 
     def lowest(self, slope: float, bend: float) -> float:

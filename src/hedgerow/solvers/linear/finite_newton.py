@@ -55,7 +55,7 @@ def finite_newton(progress: Progress) -> Status | None:
         progress.offer_primal(system.w, system.intercept, problem.y * margins)
         progress.offer_dual(alpha)
         solved, bend_before = progress.measure(), bend
-        bend = problem.loss.bend_at(residual, problem.weight)
+        bend = problem.loss.second_derivative(residual, problem.weight)
         settled = np.array_equal(bend_before, bend)
         if progress.relative_gap <= ROUNDING or (solved and (settled or not exact)):
             break
@@ -85,7 +85,7 @@ def _best_length(
     def slope_and_rise(length: float) -> tuple[float, float]:
         there = start - length * d_margin
         pull = inner(d_margin, problem.loss.alpha_at(there, weight))
-        rise = inner(np.square(d_margin), problem.loss.bend_at(there, weight))
+        rise = inner(np.square(d_margin), problem.loss.second_derivative(there, weight))
         return linear + length * quadratic - pull, quadratic + rise
 
     low, high = 0.0, 1.0

@@ -191,7 +191,7 @@ class _Part:
         return np.append(slope, -self.constant * balance)
 
     def _bend(self, residual: Vector) -> Vector:
-        return self.problem.loss.bend_at(residual, self.problem.weight)
+        return self.problem.loss.second_derivative(residual, self.problem.weight)
 
     def margins_of(self, step: Vector) -> Vector:
         """Return how a step changes the functional margins."""
@@ -246,7 +246,7 @@ class _Line:
         sign = np.where(there == 0.0, np.sign(self.step), np.sign(there))
         slope = inner(self.part.price * sign, self.step) + self.pull
         slope -= inner(self.d_margin, loss.alpha_at(residual, weight))
-        return slope, inner(np.square(self.d_margin), loss.bend_at(residual, weight))
+        return slope, inner(np.square(self.d_margin), loss.second_derivative(residual, weight))
 
 
 PROXIMAL_NEWTON = Solver(
