@@ -26,6 +26,7 @@ from hedgerow.errors import ParameterError
 
 __all__ = [
     "ALL_CLASSES",
+    "BUILT_IN",
     "HARD",
     "LOSSES",
     "REGRESSION_LOSSES",
@@ -75,8 +76,14 @@ class Loss(ABC):
         Whether all residuals up to epsilon cost exactly nothing.
     is_piecewise_linear, is_piecewise_quadratic : bool
         Whether it is max(0, r) or max(0, |r| - epsilon), or the square of one of these.
+    has_step_slope : bool
+        Whether it is max(0, r), whose alpha is c for rows that violate their margin, else 0.
     has_log_odds : bool
         Whether it is log(1 + e^r), whose alpha is c times a probability.
+    is_constraint : bool
+        Whether it is infinite for rows on the wrong side.
+    compares_classes : bool
+        Whether it is a loss of the scores of all classes, not of one residual.
     reaches_bounds : bool
         Whether an alpha can be equal to its bound at a finite residual.
     becomes_hard : bool
@@ -93,7 +100,10 @@ class Loss(ABC):
     vanishes: ClassVar[bool] = False
     is_piecewise_linear: ClassVar[bool] = False
     is_piecewise_quadratic: ClassVar[bool] = False
+    has_step_slope: ClassVar[bool] = False
     has_log_odds: ClassVar[bool] = False
+    is_constraint: ClassVar[bool] = False
+    compares_classes: ClassVar[bool] = False
     reaches_bounds: ClassVar[bool] = True
     becomes_hard: ClassVar[bool] = False
     core_rule: ClassVar[str | None] = None
@@ -290,7 +300,7 @@ class Hinge(ClippedLoss):
     """max(0, r); alpha in [0, c]."""
 
     name = core_rule = "hinge"
-    is_piecewise_linear = becomes_hard = True
+    is_piecewise_linear = has_step_slope = becomes_hard = True
 
 
 @dataclass(frozen=True)
@@ -298,6 +308,7 @@ class LargestHinge(ClippedLoss):
     """max(0, r) with r the largest over all other classes; each class's alpha in [0, c]."""
 
     name = "crammer_singer"
+    compares_classes = True
 
 
 @dataclass(frozen=True)
@@ -305,6 +316,7 @@ class HardMargin(ClippedLoss):
     """0 if r <= 0, else infinite, whatever the weight; alpha in [0, inf)."""
 
     name = "hard_margin"
+    is_constraint = True
 
     def value(self, residual: Vector) -> Vector:
         """Return 0, or infinity for rows on the wrong side."""
@@ -426,6 +438,16 @@ REGRESSION_LOSSES: dict[str, Callable[[float], Loss]] = {
     loss.name: loss for loss in (EpsilonInsensitive, SquaredEpsilonInsensitive)
 }
 """The losses of regressors, each made for an epsilon."""
+
+
+BUILT_IN: tuple[Loss, ...] = (
+    *LOSSES.values(),
+    EpsilonInsensitive(),
+    SquaredEpsilonInsensitive(),
+    HARD,
+    ALL_CLASSES,
+)
+"""One of each loss."""
 
 
 def loss_by_name(name: str) -> Loss:

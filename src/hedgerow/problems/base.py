@@ -197,8 +197,18 @@ class PrimalDualProblem(Problem[Solution], Protocol):
         """The points w = 0 and alpha = 0."""
         ...
 
-    def objective(self, w: Vector, b: float, /) -> float:
-        """Return the primal objective."""
+    @property
+    def objective_at_zero(self) -> float | None:
+        """The primal objective at the origin, if it is at hand."""
+        return None
+
+    @property
+    def dual_objective_at_zero(self) -> float | None:
+        """The dual objective at the origin, if it is at hand and the origin meets every constraint."""
+        return None
+
+    def objective(self, w: Vector, b: float, scores: Vector | None = None, /) -> float:
+        """Return the primal objective; the scores of the point, if at hand, save a pass over the data."""
         ...
 
     def dual_objective(self, alpha: Vector, /) -> float:

@@ -70,7 +70,7 @@ class CSvcProblem(KernelProblem):
         return self.sides
 
     @cached_property
-    def is_hard(self) -> bool:
+    def is_hard_margin(self) -> bool:
         """Whether every point must have its margin."""
         return bool(np.any(np.isinf(self.weight)))
 
@@ -78,7 +78,7 @@ class CSvcProblem(KernelProblem):
     def least_scale(self) -> float:
         """The objective of a `FAINT_LOSS` if there is one class only, whose optimum is 0."""
         has_both = bool(np.any(self.y > 0) and np.any(self.y < 0))
-        return 0.0 if has_both or self.is_hard else FAINT_LOSS * float(np.sum(self.weight))
+        return 0.0 if has_both or self.is_hard_margin else FAINT_LOSS * float(np.sum(self.weight))
 
     @cached_property
     def program(self) -> BoxProgram:
@@ -107,7 +107,7 @@ class CSvcProblem(KernelProblem):
     def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and b."""
         margins = self.y * (point.products + self.figures(point)["intercept"]) - error
-        if self.is_hard:
+        if self.is_hard_margin:
             least = float(np.min(margins[self.weight > 0]))
             return 0.5 * point.sq_norm / least**2 if least > 0 else np.inf
         loss = np.maximum(0.0, 1.0 - margins)

@@ -207,6 +207,11 @@ class LinearProblem(PrimalDualProblem):
             return float(np.sum(self.weight) * self.loss.value(np.array([self.loss.target]))[0])
         return inner(self.weight, self.loss.value(self.targets))
 
+    @property
+    def dual_objective_at_zero(self) -> float | None:
+        """The dual objective at alpha = 0, where no row pays and v is 0; with a pull it is not feasible."""
+        return None if self.pull else 0.0
+
     def cost_of(self, w: Vector, b: float) -> float:
         """Return the objective without the losses."""
         cost = self.penalty.value(w) + self.pull * b

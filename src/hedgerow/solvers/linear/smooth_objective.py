@@ -24,7 +24,7 @@ from hedgerow.data.rows import rows_of
 from hedgerow.losses import ClippedLoss
 from hedgerow.problems.base import inner
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.base import LinearRun
 
 __all__ = [
     "ROWS_PER_UNKNOWN",
@@ -322,22 +322,22 @@ class SmoothObjective:
         self._evaluate_residuals()
         return length
 
-    def offer(self, progress: Progress) -> bool:
+    def offer(self, run: LinearRun) -> bool:
         """Offer the point and its alpha, and return whether that closes the gap."""
-        progress.offer_primal(self.w, self.intercept, objective=self.primal)
+        run.offer_primal(self.w, self.intercept, objective=self.primal)
         if self.problem.intercept != "free":
-            progress.offer_dual(self.alpha, objective=self.dual)
+            run.offer_dual(self.alpha, objective=self.dual)
         else:
-            self._offer_balanced(progress)
-        return progress.measure()
+            self._offer_balanced(run)
+        return run.measure()
 
-    def _offer_balanced(self, progress: Progress) -> None:
+    def _offer_balanced(self, run: LinearRun) -> None:
         """Offer an alpha that meets a free intercept's constraint, if that seems worth a pass."""
         gradient = self.gradient()
         gap = self.rows_apart(gradient) + self.astray(gradient)
         scale = max(abs(self.primal), abs(self.dual), self.problem.least_scale)
-        if scale == 0.0 or progress.is_promising(gap / scale):
-            progress.offer_dual(self.alpha)
+        if scale == 0.0 or run.is_promising(gap / scale):
+            run.offer_dual(self.alpha)
 
     def _evaluate_residuals(self) -> None:
         """Evaluate everything from the residuals: half a pass over the data."""
