@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._base.parameters import Rule
 from hedgerow.errors import ParameterError
 
 __all__ = [
@@ -39,7 +40,9 @@ __all__ = [
     "Loss",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "groups_points",
     "loss_by_name",
+    "own_loss",
     "regression_loss",
 ]
 
@@ -47,8 +50,17 @@ Vector = NDArray[np.float64]
 
 LARGEST_LOGARITHM = 40.0
 """Of a share that is not 0, or of 1 minus it, in the conjugate of the logistic loss."""
-DIFFERENCE = 1e-5
+DIFFERENCE = 1e-7
 """Step of a difference quotient, relative to the size of the residual."""
+OF_FORMULA = {
+    "core_rule",
+    "is_piecewise_linear",
+    "is_piecewise_quadratic",
+    "has_step_slope",
+    "has_log_odds",
+    "becomes_hard",
+}
+"""Attributes that say which formula a loss is."""
 FARTHEST, BISECTIONS = 1e12, 64
 """Where a residual is looked for, and in how many steps."""
 
@@ -109,6 +121,13 @@ class Loss(ABC):
     core_rule: ClassVar[str | None] = None
     conjugate_terms: ClassVar[float] = LARGEST_LOGARITHM
     epsilon: float = 0.0
+
+    def __init_subclass__(cls) -> None:
+        """Take nothing over from a loss with another formula that is true of that formula alone."""
+        super().__init_subclass__()
+        if {"value", "alpha_at"} & vars(cls).keys():
+            for name in OF_FORMULA - vars(cls).keys():
+                setattr(cls, name, getattr(Loss, name))
 
     @property
     def name(self) -> str:
@@ -450,16 +469,37 @@ BUILT_IN: tuple[Loss, ...] = (
 """One of each loss."""
 
 
-def loss_by_name(name: str) -> Loss:
-    """Return a classifier's loss of that name."""
+def loss_by_name(name: str | Loss) -> Loss:
+    """Return a classifier's loss of that name; one that is given as an object is returned as it is."""
+    if isinstance(name, Loss):
+        return name
     _refuse_unknown(name, LOSSES)
     return LOSSES[name]
 
 
-def regression_loss(name: str, epsilon: float) -> Loss:
-    """Return a regressor's loss of that name."""
+def regression_loss(name: str | Loss, epsilon: float) -> Loss:
+    """Return a regressor's loss of that name; one that is given as an object is returned as it is."""
+    if isinstance(name, Loss):
+        return name
     _refuse_unknown(name, REGRESSION_LOSSES)
     return REGRESSION_LOSSES[name](epsilon)
+
+
+def own_loss(*, is_two_sided: bool) -> Rule:
+    """Allow a loss of the user's own, for classes or for regression."""
+
+    def rule(value: Any) -> str | None:
+        if isinstance(value, Loss) and value.is_two_sided == is_two_sided:
+            return None
+        return f"a hedgerow.losses.Loss with is_two_sided={is_two_sided}"
+
+    return rule
+
+
+def groups_points(loss: str | Loss) -> bool:
+    """Say whether an alpha of a loss can be at its bound, by which points are told apart."""
+    known = {each.name: each for each in BUILT_IN}
+    return (loss if isinstance(loss, Loss) else known[loss]).reaches_bounds
 
 
 def _refuse_unknown(name: str, known: Iterable[str]) -> None:

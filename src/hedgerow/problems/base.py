@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ __all__ = [
     "Ended",
     "Intercept",
     "Measurement",
+    "Planes",
     "PrimalDualProblem",
     "Problem",
     "Solution",
@@ -108,6 +109,23 @@ class Solution:
     n_iter: int
     solver: str
     history: tuple[tuple[int, float, float], ...] = ()
+
+
+class Planes(NamedTuple):
+    """What the planes of a problem are, one per row of each array.
+
+    Attributes
+    ----------
+    coef, intercept : ndarray
+        w and b.
+    alpha, at_bound : ndarray
+        The dual variables of all rows, and which of them are at a bound.
+    """
+
+    coef: Vector
+    intercept: Vector
+    alpha: Vector
+    at_bound: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

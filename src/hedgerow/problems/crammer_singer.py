@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow._base.rounding import Rounding
 from hedgerow.losses import ALL_CLASSES, Loss
 from hedgerow.problems.all_classes import AllClasses
-from hedgerow.problems.base import Solution, blocks, inner
+from hedgerow.problems.base import Planes, Solution, blocks, inner
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.problems.linear_rounding import LinearRounding
 
@@ -117,6 +117,12 @@ class CrammerSingerProblem(LinearProblem):
     def on_bounds(self, alpha: Vector) -> Vector:
         """Return alpha with values that are on a bound but for rounding put onto it."""
         return self.classes.on_bounds(alpha, slice(None))
+
+    def planes(self, solution: Solution) -> Planes:
+        """Return the planes of all classes, and the sizes of their alphas."""
+        alpha = np.ascontiguousarray(np.abs(self.on_bounds(solution.alpha)).T)
+        at_bound = (alpha != 0.0) & (alpha >= self.weight)
+        return Planes(*planes_of(solution.w), alpha, at_bound)
 
     def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
         """Return what adds up the rounding of rows at a primal point."""

@@ -36,7 +36,6 @@ from hedgerow.solvers.linear.smooth_objective import (
     WORTH_A_START,
     Sample,
     SmoothObjective,
-    loss_shape,
 )
 from hedgerow.solvers.solver import LinearSolver
 from hedgerow.solvers.workload import MOST_UNKNOWNS, Workload
@@ -91,7 +90,7 @@ class _Path:
     ) -> None:
         self.objective = objective = SmoothObjective(problem)
         self.window = window
-        objective.shape = loss_shape(problem, 1.0 / window)
+        objective.shape = problem.loss.core_shape(1.0 / window)
         objective.shift = 0.5 * (problem.lower + problem.upper) if old_alpha is None else old_alpha
         objective.move_to(np.zeros_like(objective.penalised) if z is None else z)
 
@@ -113,7 +112,8 @@ class _Path:
         if objective.astray(gradient) <= max(apart, NEGLIGIBLE * tol * abs(objective.primal)):
             self.window *= NARROWER
             old_alpha = objective.alpha.copy()
-            objective.reshape(loss_shape(objective.problem, 1.0 / self.window), old_alpha)
+            shape = objective.problem.loss.core_shape(1.0 / self.window)
+            objective.reshape(shape, old_alpha)
 
     @property
     def gap(self) -> float:
