@@ -140,7 +140,9 @@ def test_the_scale_of_a_feature_does_not_slow_down_what_is_preconditioned(solver
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_no_curvature_exceeds_its_bound(loss, intercept):
     asked = problem(loss, intercept, scaling=2.0)
-    bends = asked.loss.bend_at(asked.residuals(asked.scores(RNG.normal(size=5), 0.1)), asked.weight)
+    bends = asked.loss.second_derivative(
+        asked.residuals(asked.scores(RNG.normal(size=5), 0.1)), asked.weight
+    )
     columns = X if intercept != "penalized" else np.hstack([X, np.full((60, 1), 2.0)])
     hessian = columns.T @ (columns * bends[:, None])
     if intercept == "free":

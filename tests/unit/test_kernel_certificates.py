@@ -11,8 +11,8 @@ import pytest
 from hedgerow import RBF, SVC, OneClassSVM, Precomputed
 from hedgerow.errors import NotCertifiedWarning
 from hedgerow.problems.c_svc import CSvcProblem
+from hedgerow.problems.certificates import certify
 from hedgerow.problems.kernel import KernelSolution
-from hedgerow.problems.kernel_certificates import certify_kernel
 from hedgerow.problems.nu_svc import NuSvcProblem
 from hedgerow.problems.nu_svr import NuSvrProblem
 from hedgerow.problems.one_class import OneClassProblem
@@ -57,7 +57,7 @@ def test_no_dual_of_a_guess_exceeds_the_optimum_and_no_primal_is_below(name):
     rng = np.random.default_rng(0)
     for _ in range(20):
         guess = claimed(rng.normal(size=len(problem.program.linear)) * 10 ** rng.uniform(-3, 1))
-        certificate = certify_kernel(problem, guess, 1e-3)
+        certificate = certify(problem, guess, 1e-3)
         assert certificate.dual <= best.primal + 1e-6 * scale
         assert certificate.primal >= best.dual - 1e-6 * scale
         assert not certificate.is_certified
@@ -90,13 +90,13 @@ def test_a_spoilt_beta_is_not_certified():
     assert certificate.is_certified
     spoilt = solution.beta.copy()
     spoilt[np.flatnonzero(spoilt)[:5]] *= 0.5
-    assert not certify_kernel(problem, replace(solution, beta=spoilt), 1e-3).is_certified
+    assert not certify(problem, replace(solution, beta=spoilt), 1e-3).is_certified
 
 
 def test_the_gap_can_be_the_criterion():
     problem = machine("tube")
     solution, _ = fit_kernel(problem, KernelSettings(tol=1e-6))
-    certificate = certify_kernel(problem, solution, 1e-4, "relative_gap")
+    certificate = certify(problem, solution, 1e-4, "relative_gap")
     assert certificate.is_certified
     assert certificate.criterion == "relative_gap"
 

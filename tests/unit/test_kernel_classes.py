@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 from hedgerow import ParameterError
 from hedgerow.kernels.gram import FunctionGram
+from hedgerow.problems.certificates import certify
 from hedgerow.problems.kernel import KernelSolution
-from hedgerow.problems.kernel_certificates import certify_kernel
 from hedgerow.problems.kernel_crammer_singer import best_intercepts
 from hedgerow.solvers.all_classes.decomposition import decompose_classes
 from hedgerow.solvers.dual_qp import run as kernel_run
@@ -64,7 +64,7 @@ def test_whatever_a_solver_returns_the_proof_brackets_the_optimum(seed, has_inte
         n_iter=0,
         solver="forged",
     )
-    certificate = certify_kernel(problem, forged, 1e-3)
+    certificate = certify(problem, forged, 1e-3)
     _, best = fit_kernel(problem, KernelSettings(tol=1e-8))
     assert constraints_hold(problem, problem.point(forged.beta).beta)
     assert not certificate.is_certified

@@ -18,7 +18,7 @@ from hedgerow.problems.base import Solution, extended
 from hedgerow.problems.certificates import certify
 from hedgerow.problems.hard_margin import HardMarginProblem
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.problems.linear_rounding import linear_rounding, quick_rounding
+from hedgerow.problems.linear_rounding import quick_rounding
 from hedgerow.solvers import Settings, solve
 
 RNG = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def figures(problem, solution):
     v, scores = problem.combine(alpha), problem.scores(solution.w, solution.intercept)
     primal = problem.objective(solution.w, solution.intercept, scores)
     dual = problem.dual_objective(alpha, v)
-    return primal, dual, linear_rounding(problem, solution, scores, alpha, v)
+    return primal, dual, problem.rounding(solution, scores, alpha, v)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
@@ -86,7 +86,7 @@ def test_a_hard_margin_that_rounding_may_have_made_is_no_proof():
     w = np.array([2.0**25])
     solution = Solution(w, -float(w[0] * (1e8 + 1.0)) - 1.0, np.full(2, 2.0**49), "optimal", 1, "")
     scores = problem.scores(w, solution.intercept)
-    coarse = linear_rounding(problem, solution, scores, solution.alpha, w)
+    coarse = problem.rounding(solution, scores, solution.alpha, w)
     assert coarse.primal == np.inf
 
 

@@ -10,7 +10,7 @@ import pytest
 from hedgerow import LinearSVC, NotCertifiedWarning
 from hedgerow._base.parameters import one_of
 from hedgerow.solvers import choose
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
 
 
 def overlapping(n=200, d=6, seed=0):
@@ -61,10 +61,10 @@ def test_a_second_order_solver_stopped_by_max_iter_says_so(loss, solver):
 
 
 def test_of_an_approximate_solver_the_warning_names_exact_ones(monkeypatch):
-    def give_up(progress):
+    def give_up(run):
         return "approximate"
 
-    rough = Solver(name="rough", run=give_up, losses=("hinge",), is_exact=False)
+    rough = LinearSolver(name="rough", run=give_up, needs=("loss.has_step_slope",), is_exact=False)
     monkeypatch.setitem(choose.SOLVERS, "rough", rough)
     monkeypatch.setattr(LinearSVC, "_rules", LinearSVC._rules | {"solver": one_of("rough")})
     X, y = overlapping()

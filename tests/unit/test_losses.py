@@ -56,7 +56,7 @@ def test_the_logistic_loss_is_exact_far_out():
     far = np.array([-700.0, 700.0])
     assert_allclose(loss.value(far), [np.exp(-700.0), 700.0], rtol=1e-15)
     assert_allclose(loss.alpha_at(far, c), [np.exp(-700.0), 1.0], rtol=1e-15)
-    assert_allclose(loss.bend_at(far, c), np.exp(-700.0), rtol=1e-15)
+    assert_allclose(loss.second_derivative(far, c), np.exp(-700.0), rtol=1e-15)
 
 
 def test_an_unknown_loss_names_the_known_ones():

@@ -12,7 +12,7 @@ from hedgerow.data.rows import matrix_of
 from hedgerow.losses import loss_by_name
 from hedgerow.penalties import L1
 from hedgerow.solvers import SOLVERS
-from hedgerow.solvers.plan import plan
+from hedgerow.solvers.choose import plan
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.normal(size=(100, 5))

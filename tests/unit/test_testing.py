@@ -35,8 +35,8 @@ class TooWide(Hinge):
 
 
 class Bent(SquaredHinge):
-    def bend_at(self, residual, weight):
-        return 2.0 * super().bend_at(residual, weight)
+    def second_derivative(self, residual, weight):
+        return 2.0 * super().second_derivative(residual, weight)
 
 
 class Crooked(Hinge):
@@ -55,7 +55,7 @@ class OutOfBounds(Hinge):
     [
         (TooSteep(), "tight at alpha_at"),
         (TooWide(), "no alpha gives a bound above"),
-        (Bent(), "bend_at is the slope of alpha_at"),
+        (Bent(), "second_derivative is the slope of alpha_at"),
         (Crooked(), "between the slopes of the conjugate"),
         (OutOfBounds(), "between lower and upper"),
     ],

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,17 @@ from hedgerow.errors import (
     UnavailableError,
     warn_user,
 )
-from hedgerow.linear._hard_margin import not_separable
 from hedgerow.linear.point_groups import PointGroups
+from hedgerow.losses import groups_points
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.problems.base import worst_status
-from hedgerow.problems.certificates import Certificate, certify, on_bounds, worst
+from hedgerow.problems.certificates import (
+    Certificate,
+    SeparationProblem,
+    certify,
+    not_separable,
+    worst,
+)
 from hedgerow.problems.hard_margin import Overlap
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings, Solution
@@ -163,8 +169,9 @@ class LinearMachine(CallbackSupport, Estimator):
 
     def _refuse_without_groups(self) -> None:
         """Raise if the alphas of the model do not group its rows."""
-        if getattr(self, "loss", None) == "logistic":
-            msg = "loss='logistic' groups no points: every row has an alpha strictly between 0 and its bound; use alpha_"
+        loss = getattr(self, "loss", None)
+        if loss is not None and not groups_points(loss):
+            msg = f"loss={loss!r} groups no points: every row has an alpha strictly between 0 and its bound; use alpha_"
             raise UnavailableError(msg)
         if hasattr(self, "coef_") and not hasattr(self, "alpha_"):
             msg = "fit_files kept no alpha_, which the points are grouped by: it was stopped, or alpha_ takes more than 8 blocks; raise block_bytes"
@@ -237,13 +244,13 @@ class LinearMachine(CallbackSupport, Estimator):
             warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
 
     def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
-        """Set what each plane is and what its alphas are, a line a plane."""
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.intercept_ = np.array([solution.intercept for solution in solutions])
+        """Set what each plane is and what its alphas are, one row per plane."""
         pairs = zip(problems, solutions, strict=True)
-        self.alpha_ = np.array([on_bounds(problem, solution.alpha) for problem, solution in pairs])
-        bounds = np.array([problem.upper for problem in problems])
-        self.at_bound_ = (self.alpha_ != 0.0) & (np.abs(self.alpha_) >= bounds)
+        planes = [problem.planes(solution) for problem, solution in pairs]
+        self.coef_ = np.concatenate([each.coef for each in planes])
+        self.intercept_ = np.concatenate([each.intercept for each in planes])
+        self.alpha_ = np.concatenate([each.alpha for each in planes])
+        self.at_bound_ = np.concatenate([each.at_bound for each in planes])
 
     def _advice(self, problem: LinearProblem) -> str:
         """Say what to do about a gap that the solver left."""
@@ -356,8 +363,8 @@ def _solve_and_certify(
         solutions = solve_together([part.problem for part in parts], settings, solver)
     except NotSeparableError as error:
         (problem,), (part,) = problems, parts  # hard margins are no group
-        found = NotSeparableError(str(error), part.whole_overlap(error.proof))
-        raise not_separable(problem, found) from None
+        overlap = part.whole_overlap(error.proof)
+        raise not_separable(cast(SeparationProblem, problem), overlap) from None
     return [
         (part.whole(solution), certify(part.problem, solution, settings.tol))
         for part, solution in zip(parts, solutions, strict=True)

@@ -118,6 +118,7 @@ class PartialSums:
 def _takes_parts(machine: MachineFromFiles) -> bool:
     """Raise, with what to do, if a machine needs all rows at once."""
     reasons = {
+        "loss": getattr(machine.loss, "core_rule", "its name") is None,
         "penalty": machine.penalty != "l2",
         "C": math.isinf(machine.C),
         "solver": machine.solver not in ("auto", DESCENT),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hedgerow import _core
-from hedgerow._base.parameters import class_weights, one_of, positive_number, true_or_false
+from hedgerow._base.parameters import any_of, class_weights, one_of, positive_number, true_or_false
 from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import instance_of, labels, numbers, optional, several, truths
 from hedgerow.calibrators.fold_scores import CalibratedScores
@@ -27,15 +27,14 @@ from hedgerow.data.training_data import (
     check_label_matrix_data,
 )
 from hedgerow.errors import ParameterError
-from hedgerow.linear._hard_margin import hardened
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import ClassifierByParts, PartialSums
-from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, loss_by_name
+from hedgerow.losses import ALL_CLASSES, LOSSES, Hinge, Loss, loss_by_name, own_loss
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
-from hedgerow.problems.base import Solution
-from hedgerow.problems.certificates import Certificate, on_bounds
-from hedgerow.problems.crammer_singer import CrammerSingerProblem, planes_of
+from hedgerow.problems.certificates import Certificate
+from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.hard_margin import HardMarginProblem
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import (
     BinaryTask,
@@ -50,7 +49,7 @@ __all__ = ["LinearSVC"]
 _RULES = {
     **SUPERVISED_RULES,
     "penalty": one_of(*PENALTIES),
-    "loss": one_of(*LOSSES),
+    "loss": any_of(one_of(*LOSSES), own_loss(is_two_sided=False)),
     "C": positive_number(or_infinite=True),
     "multi_class": one_of("ovr", "ovo", "crammer_singer"),
     "class_weight": class_weights,
@@ -87,8 +86,8 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     penalty : {"l2", "l1"}, default="l2"
         The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
         loss="squared_hinge" or "logistic".
-    loss : {"hinge", "squared_hinge", "logistic"}, default="squared_hinge"
-        The loss of the functional margin.
+    loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="squared_hinge"
+        The loss of the functional margin, by name or as a smooth :class:`hedgerow.losses.Loss` of your own.
     dual : {"auto", True, False}, default="auto"
         Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
     tol : float, default=1e-4
@@ -189,7 +188,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     def __init__(
         self,
         penalty: str = "l2",
-        loss: str = "squared_hinge",
+        loss: str | Loss = "squared_hinge",
         *,
         dual: str | bool = "auto",
         tol: float = 1e-4,
@@ -352,7 +351,9 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             problem = self._problem(matrix, **parts)
             if task.is_constant:  # only a free intercept makes it so
                 problem = replace(problem, intercept="free")
-            problems.append(hardened(problem, task.sides) if math.isinf(self.C) else problem)
+            if math.isinf(self.C):
+                problem = HardMarginProblem.of(problem, task.sides)
+            problems.append(problem)
         return problems
 
     def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:
@@ -363,16 +364,6 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             return self._problem(matrix, y=signs, weight=2.0 * weight, loss=Hinge())
         linear = self._problem(matrix, y=data.y.astype(np.float64), weight=weight, loss=ALL_CLASSES)
         return CrammerSingerProblem.of(linear, len(data.classes))
-
-    def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
-        """Set the planes and alphas, a line a plane, also where all planes are of one problem."""
-        problem, solution = problems[0], solutions[0]
-        if not isinstance(problem, CrammerSingerProblem):
-            super()._keep_planes(problems, solutions)
-            return
-        self.coef_, self.intercept_ = planes_of(solution.w)
-        self.alpha_ = np.ascontiguousarray(np.abs(on_bounds(problem, solution.alpha)).T)
-        self.at_bound_ = (self.alpha_ != 0.0) & (self.alpha_ >= problem.weight)
 
     def __sklearn_tags__(self) -> Any:
         """Say that a row may have several labels, one against the rest."""

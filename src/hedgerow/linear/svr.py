@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hedgerow._base.parameters import HUGE, one_of, real_number
+from hedgerow._base.parameters import HUGE, any_of, one_of, real_number
 from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import instance_of, numbers, optional, truths
 from hedgerow.data.training_data import RegressionData, check_regression_data
 from hedgerow.linear._machine import FITTED_BY_SOLVER, SUPERVISED_RULES
 from hedgerow.linear._partial_fit import PartialSums, RegressorByParts
-from hedgerow.losses import REGRESSION_LOSSES, regression_loss
+from hedgerow.losses import REGRESSION_LOSSES, Loss, own_loss, regression_loss
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems.base import Solution
@@ -26,7 +26,7 @@ __all__ = ["LinearSVR"]
 _RULES = {
     **SUPERVISED_RULES,
     "epsilon": real_number(0, HUGE),
-    "loss": one_of(*REGRESSION_LOSSES),
+    "loss": any_of(one_of(*REGRESSION_LOSSES), own_loss(is_two_sided=True)),
     "penalty": one_of(*PENALTIES),
 }
 
@@ -57,8 +57,9 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
     C : float, default=1.0
         Weight of the losses; the larger, the less the model is held back.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        The loss of the residual.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or Loss, default="epsilon_insensitive"
+        The loss of the residual, by name or as a smooth :class:`hedgerow.losses.Loss` of your own, to which
+        ``epsilon`` means nothing.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
@@ -134,7 +135,7 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         epsilon: float = 0.0,
         tol: float = 1e-4,
         C: float = 1.0,
-        loss: str = "epsilon_insensitive",
+        loss: str | Loss = "epsilon_insensitive",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         dual: str | bool = "auto",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from hedgerow.problems.base import Vector, inner
+from hedgerow.problems.hard_margin import Overlap
 from hedgerow.problems.kernel import (
     FAINT_LOSS,
     BoxProgram,
@@ -20,6 +21,10 @@ from hedgerow.problems.kernel import (
 __all__ = ["CSvcProblem", "Loss"]
 
 Loss = Literal["hinge", "squared_hinge"]
+
+MEETING = 1e-7
+"""A distance in kernel space, relative to the size of the points, that counts as none: squared distances are
+differences of float64 values, and a distance has half of their digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,7 @@ class CSvcProblem(KernelProblem):
     loss: Loss = "hinge"
     has_intercept: bool = True
     sides: str = "the classes"
+    meeting: ClassVar[float] = MEETING
 
     @property
     def subject(self) -> str:
@@ -64,7 +70,7 @@ class CSvcProblem(KernelProblem):
         return self.sides
 
     @cached_property
-    def is_hard(self) -> bool:
+    def is_hard_margin(self) -> bool:
         """Whether every point must have its margin."""
         return bool(np.any(np.isinf(self.weight)))
 
@@ -72,7 +78,7 @@ class CSvcProblem(KernelProblem):
     def least_scale(self) -> float:
         """The objective of a `FAINT_LOSS` if there is one class only, whose optimum is 0."""
         has_both = bool(np.any(self.y > 0) and np.any(self.y < 0))
-        return 0.0 if has_both or self.is_hard else FAINT_LOSS * float(np.sum(self.weight))
+        return 0.0 if has_both or self.is_hard_margin else FAINT_LOSS * float(np.sum(self.weight))
 
     @cached_property
     def program(self) -> BoxProgram:
@@ -101,9 +107,24 @@ class CSvcProblem(KernelProblem):
     def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
         """Return the primal objective at w and b."""
         margins = self.y * (point.products + self.figures(point)["intercept"]) - error
-        if self.is_hard:
+        if self.is_hard_margin:
             least = float(np.min(margins[self.weight > 0]))
             return 0.5 * point.sq_norm / least**2 if least > 0 else np.inf
         loss = np.maximum(0.0, 1.0 - margins)
         losses = loss**2 if self.loss == "squared_hinge" else loss
         return 0.5 * point.sq_norm + inner(self.weight, losses)
+
+    def distance_of(self, overlap: Overlap) -> tuple[float, float]:
+        """Return how far combinations of points are from meeting, and the size of the points involved."""
+        rows, weights = overlap.rows, overlap.weights
+        values = self.gram.block(rows, rows)
+        signed = self.y[rows] * weights
+        of_place = np.zeros(self.gram.n_points)
+        of_place[rows] = signed
+        sq_distance = max(0.0, inner(signed, np.sum(signed[:, None] * values, axis=0)))
+        distance = np.sqrt(sq_distance + inner(weights, self.gram.errors(of_place)[rows]))
+        if self.has_intercept and self.gram.are_equal(rows):
+            distance = np.float64(0.0)
+        own = np.diagonal(values)
+        from_first = own + own[0] - 2.0 * values[0] if self.has_intercept else own
+        return float(distance), float(np.sqrt(max(0.0, np.max(from_first))))

@@ -1,49 +1,41 @@
 """Proof of quality: what a solution is worth, computed without trusting the solver.
 
-:func:`certify` sees only a problem and a solution. It evaluates the primal at the returned w and b,
-makes a dual point that provably meets every constraint out of the returned alpha, and evaluates the
-dual there, all in float64 and from the data. Whatever the solver did, no solution can have an
-objective below that dual value.
+:func:`certify` sees only a problem and a solution. The problem evaluates the primal at the returned
+point, makes a dual point that provably meets every constraint out of the returned one, and evaluates
+the dual there, from the data and with bounds on rounding. Whatever the solver did, no solution can
+have an objective below that dual value. Without convexity a dual value bounds nothing: it is
+minus infinity then, and nothing is certified.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._base.parameters import any_number, one_of, real_number, short_text
 from hedgerow._base.state import record
-from hedgerow.losses import Logistic
-from hedgerow.problems.base import Solution, blocks, extended, inner, relative_gap
-from hedgerow.problems.crammer_singer import CrammerSingerProblem
-from hedgerow.problems.hard_margin import MEETING, HardMarginProblem, Overlap
-from hedgerow.problems.linear import LinearProblem
-from hedgerow.problems.linear_rounding import can_be_precise, linear_rounding, quick_rounding
+from hedgerow.errors import NotSeparableError
+from hedgerow.problems.base import Criterion, Ended, Problem, relative_gap
+from hedgerow.problems.hard_margin import MEETING, Overlap
 
 __all__ = [
     "Certificate",
-    "Criterion",
     "OverlapCertificate",
+    "SeparationProblem",
     "certify",
     "certify_overlap",
     "largest_gap",
-    "on_bounds",
-    "slacks",
+    "not_separable",
     "uncertified",
-    "violation_of",
     "worst",
 ]
 
 Vector = NDArray[np.float64]
-Criterion = Literal["relative_gap", "kkt_violation"]
-
-AT_BOUND = 1e-12
-"""An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
-
+S = TypeVar("S", bound=Ended)
 
 ROUNDING = 1e-12
 """A relative gap below which nothing but rounding is left."""
@@ -204,83 +196,52 @@ def largest_gap(tolerance: float) -> float:
 
 
 def certify(
-    problem: LinearProblem,
-    solution: Solution,
+    problem: Problem[S],
+    solution: S,
     tolerance: float,
-    criterion: Criterion = "relative_gap",
+    criterion: Criterion | None = None,
 ) -> Certificate:
     """Return the certificate of a solution, recomputed from the data.
 
     Parameters
     ----------
-    problem : LinearProblem
+    problem : Problem
         What was to be minimised.
-    solution : Solution
-        What a solver returned; its w, intercept and alpha are used, nothing else is believed.
+    solution : Solution or KernelSolution
+        What a solver returned; its primal and dual points are used, nothing else is believed.
     tolerance : float
         The largest figure that counts as solved.
-    criterion : {"relative_gap", "kkt_violation"}
-        Which figure that is.
+    criterion : {"relative_gap", "kkt_violation"} or None
+        Which figure that is; None for the one that solvers of the problem stop by.
+
+    Returns
+    -------
+    Certificate
+        The first whose figures are proven to be within the tolerance, or the most exact one.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not certified
-        certificate = _certify(problem, solution, tolerance, criterion)
-        if certificate.is_certified or not can_be_precise(problem):
-            return certificate
-        problem = replace(problem, is_precise=True)
-        solution = replace(solution, w=extended(solution.w), alpha=extended(solution.alpha))
-        return _certify(problem, solution, tolerance, criterion)
-
-
-def _certify(
-    problem: LinearProblem, solution: Solution, tolerance: float, criterion: Criterion
-) -> Certificate:
-    """Return the certificate of a solution, in the precision of the problem."""
-    alpha = problem.feasible(solution.alpha)
-    v = problem.combine(alpha)
-    scores, violation = _scores_and_violation(problem, solution, alpha, v)
-    primal = problem.objective(solution.w, solution.intercept, scores)
-    dual = problem.dual_objective(alpha, v)
-    figures = (primal, dual, violation, criterion, tolerance, solution.status, problem.least_scale)
-    if not problem.is_precise:
-        quick = quick_rounding(problem, solution, scores, alpha, v, objectives=(primal, dual))
-        if quick is not None:
-            certificate = Certificate(*figures, quick.gap, quick.violation)
+    criterion = criterion or problem.criterion
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # not finite: not certified
+        for found in problem.measurements(solution):
+            certificate = Certificate(
+                primal=found.primal,
+                dual=found.dual,
+                kkt_violation=found.violation,
+                criterion=criterion,
+                tolerance=tolerance,
+                status=solution.status,
+                least_scale=found.least_scale,
+                gap_error=found.rounding.gap,
+                violation_error=found.rounding.violation,
+                subject=problem.subject,
+            )
             if certificate.is_certified:
-                return certificate
-    rounding = linear_rounding(problem, solution, scores, alpha, v)
-    return Certificate(*figures, rounding.gap, rounding.violation)
-
-
-def _scores_and_violation(
-    problem: LinearProblem, solution: Solution, alpha: Vector, v: Vector
-) -> tuple[Vector, float]:
-    """Return the scores of the solution, and the largest violation of the optimality conditions at alpha."""
-    if isinstance(problem, CrammerSingerProblem):
-        scores = problem.scores(solution.w, solution.intercept)
-        return scores, _violation_of_classes(problem, solution, alpha, v)
-    balance = inner(problem.y, alpha)
-    scores, scores_of_v = _scores_of_both(problem, solution, v, balance)
-    of_rows = _violation_of_rows(problem, alpha, scores_of_v)
-    return scores, max(of_rows, _violation_of_bounds(problem, solution, v, balance))
+                break
+    return certificate
 
 
 def uncertified(dual: float, tolerance: float, status: str) -> Certificate:
     """Return what is known of a solution whose rows were not read again: a lower bound, if anything."""
     return Certificate(np.inf, dual, np.inf, "relative_gap", tolerance, status)
-
-
-def on_bounds(problem: LinearProblem, alpha: Vector) -> Vector:
-    """Return alpha with values that are on a bound but for rounding put onto it."""
-    if isinstance(problem, CrammerSingerProblem):
-        return problem.classes.on_bounds(alpha, slice(None))
-    if isinstance(problem.loss, Logistic):  # whose conditions do not jump at a bound
-        return alpha
-    lower, upper = problem.lower, problem.upper
-    largest = float(np.max(np.abs(alpha), initial=0.0))
-    rounding = AT_BOUND * np.where(np.isfinite(upper), upper, largest)
-    alpha = np.where(alpha >= upper - rounding, upper, alpha)
-    alpha = np.where(alpha <= lower + rounding, lower, alpha)
-    return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
 
 
 def worst(certificates: tuple[Certificate, ...]) -> Certificate:
@@ -342,19 +303,45 @@ class OverlapCertificate:
         )
 
 
-def certify_overlap(problem: HardMarginProblem, overlap: Overlap) -> OverlapCertificate:
+class SeparationProblem(Protocol):
+    """A problem that asks for a plane between two classes."""
+
+    @property
+    def y(self) -> Vector:
+        """+1 or -1 for each row."""
+
+    @property
+    def weight(self) -> Vector:
+        """The weight of each row; 0 for those that need not be separated."""
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether there is a b."""
+
+    @property
+    def sides(self) -> str:
+        """What to call the two classes in a message."""
+
+    @property
+    def meeting(self) -> float:
+        """A distance, relative to the size of the rows, that counts as none."""
+
+    def distance_of(self, overlap: Overlap) -> tuple[float, float]:
+        """Return how far combinations of rows are from meeting, and the size of the rows involved."""
+
+
+def certify_overlap(problem: SeparationProblem, overlap: Overlap) -> OverlapCertificate:
     """Return the certificate of an overlap, recomputed from the data.
 
     Parameters
     ----------
-    problem : HardMarginProblem
+    problem : HardMarginProblem or CSvcProblem
         Whose rows and signs count, and whether there is an intercept.
     overlap : Overlap
         What a solver says meets.
     """
-    has_intercept = problem.intercept != "none"
     y, weights = problem.y[overlap.rows], overlap.weights
-    sums = [weights[y > 0], weights[y < 0]] if has_intercept else [weights]
+    sums = [weights[y > 0], weights[y < 0]] if problem.has_intercept else [weights]
     wrong = max(-float(np.min(weights)), *(abs(float(np.sum(s)) - 1.0) for s in sums))
     distance, size = problem.distance_of(overlap)
     return OverlapCertificate(
@@ -363,89 +350,16 @@ def certify_overlap(problem: HardMarginProblem, overlap: Overlap) -> OverlapCert
         distance=distance,
         size=size,
         weight_error=wrong if np.all(problem.weight[overlap.rows] > 0) else np.inf,
-        largest_margin=0.5 * distance if has_intercept else distance,
+        largest_margin=0.5 * distance if problem.has_intercept else distance,
+        meeting=problem.meeting,
     )
 
 
-def _scores_of_both(
-    problem: LinearProblem, solution: Solution, v: Vector, balance: float
-) -> tuple[Vector, Vector]:
-    """Return the scores of the solution, and those that go with alpha, in one pass over the data.
-
-    With a quadratic penalty the latter are those of w = v; another one has no w of its own for
-    alpha, and takes the solution's.
-    """
-    if problem.penalty.bounds_dual:
-        scores = problem.scores(solution.w, solution.intercept)
-        return scores, scores
-    planes = np.array([solution.w, v])
-    intercepts = np.array([solution.intercept, problem.rho * (balance - problem.pull)])
-    scores = problem.scores_of(planes, intercepts)
-    return scores[:, 0], scores[:, 1]
-
-
-def _violation_of_rows(problem: LinearProblem, alpha: Vector, scores: Vector) -> float:
-    """Return how far, at most, a residual is from lying between the slopes of the conjugate at alpha.
-
-    A free intercept is taken as the best there is for that.
-    """
-    return violation_of(problem, *slacks(problem, alpha, scores))
-
-
-def slacks(problem: LinearProblem, alpha: Vector, scores: Vector) -> tuple[float, float]:
-    """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""
-    on_bound = on_bounds(problem, alpha)
-    highest, lowest = -np.inf, np.inf
-    for rows in blocks(len(alpha)):
-        weight, y = problem.weight[rows], problem.y[rows]
-        left, right = problem.loss.conjugate_slopes(on_bound[rows], weight)
-        residual = problem.target[rows] - y * scores[rows]
-        least, most = residual - right, residual - left  # 0 is to lie between them
-        if problem.intercept == "free":
-            least, most = np.where(y > 0, least, -most), np.where(y > 0, most, -least)
-        highest = max(highest, float(np.max(least, initial=-np.inf, where=weight > 0)))
-        lowest = min(lowest, float(np.min(most, initial=np.inf, where=weight > 0)))
-    return highest, lowest
-
-
-def violation_of(problem: LinearProblem, highest: float, lowest: float) -> float:
-    """Return the violation that the slacks of all rows make."""
-    if problem.intercept == "free":
-        return max(0.0, highest - lowest)
-    return max(highest, -lowest, 0.0)
-
-
-def _violation_of_classes(
-    problem: CrammerSingerProblem, solution: Solution, alpha: Vector, v: Vector
-) -> float:
-    """Return by how much, at most, a class scores too high beside one whose alpha could rise.
-
-    The scores are those of w = v; free intercepts are the solution's.
-    """
-    planes = v.copy()
-    planes[:, -1] = problem.rho * v[:, -1] if problem.intercept != "free" else solution.w[:, -1]
-    scores, classes = problem.scores(planes, 0.0), problem.classes
-    largest = 0.0
-    for rows in blocks(len(alpha)):
-        slopes = classes.slopes(scores[rows], rows)
-        can_rise = classes.on_bounds(alpha[rows], rows) < classes.bounds(rows)
-        lowest = np.min(slopes, axis=1, initial=np.inf, where=can_rise)
-        beyond = np.where(problem.weight[rows] > 0, np.max(slopes, axis=1) - lowest, 0.0)
-        largest = max(largest, float(np.max(beyond)))
-    return largest
-
-
-def _violation_of_bounds(
-    problem: LinearProblem, solution: Solution, v: Vector, balance: float
-) -> float:
-    """Return how far v is from |v_j| <= 1 and from the sign of w_j where w_j is not 0 (l1)."""
-    if not problem.penalty.bounds_dual:
-        return 0.0
-    w = solution.w
-    if problem.intercept == "penalized":
-        w, v = np.append(w, solution.intercept), np.append(v, problem.augmentation(balance))
-    beyond = np.where(w == 0.0, np.maximum(np.abs(v) - 1.0, 0.0), np.abs(v - np.sign(w)))
-    return float(np.max(beyond, initial=0.0))
+def not_separable(problem: SeparationProblem, overlap: Overlap) -> NotSeparableError:
+    """Return the error that says that there is no hard margin, with its proof certified."""
+    proof = certify_overlap(problem, overlap)
+    msg = f"C=inf asks for a plane between {problem.sides}, but {proof}; use a finite C"
+    return NotSeparableError(msg, proof)
 
 
 def _percent(fraction: float) -> str:

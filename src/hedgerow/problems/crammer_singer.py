@@ -8,9 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow._base.rounding import Rounding
 from hedgerow.losses import ALL_CLASSES, Loss
 from hedgerow.problems.all_classes import AllClasses
+from hedgerow.problems.base import Planes, Solution, blocks, inner
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.problems.linear_rounding import LinearRounding
 
 __all__ = ["CrammerSingerProblem", "planes_of"]
 
@@ -110,6 +113,65 @@ class CrammerSingerProblem(LinearProblem):
     def feasible(self, alpha: Vector) -> Vector:
         """Return an alpha near the given one that meets every constraint of the dual."""
         return self.classes.feasible(alpha)
+
+    def on_bounds(self, alpha: Vector) -> Vector:
+        """Return alpha with values that are on a bound but for rounding put onto it."""
+        return self.classes.on_bounds(alpha, slice(None))
+
+    def planes(self, solution: Solution) -> Planes:
+        """Return the planes of all classes, and the sizes of their alphas."""
+        alpha = np.ascontiguousarray(np.abs(self.on_bounds(solution.alpha)).T)
+        at_bound = (alpha != 0.0) & (alpha >= self.weight)
+        return Planes(*planes_of(solution.w), alpha, at_bound)
+
+    def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
+        """Return what adds up the rounding of rows at a primal point."""
+        return _ClassesRounding(self, w, b)
+
+    def _quick_rounding(self, *_: object, **__: object) -> Rounding | None:
+        """Return None: each row has to be looked at."""
+        return None
+
+    def _scores_and_violation(
+        self, solution: Solution, alpha: Vector, v: Vector
+    ) -> tuple[Vector, float]:
+        """Return the scores of the solution, and by how much a class scores too high beside one that could rise.
+
+        For the latter the scores are those of w = v; free intercepts are the solution's.
+        """
+        planes = v.copy()
+        planes[:, -1] = self.rho * v[:, -1] if self.intercept != "free" else solution.w[:, -1]
+        scores, classes = self.scores(planes, 0.0), self.classes
+        largest = 0.0
+        for rows in blocks(len(alpha)):
+            slopes = classes.slopes(scores[rows], rows)
+            can_rise = classes.on_bounds(alpha[rows], rows) < classes.bounds(rows)
+            lowest = np.min(slopes, axis=1, initial=np.inf, where=can_rise)
+            beyond = np.where(self.weight[rows] > 0, np.max(slopes, axis=1) - lowest, 0.0)
+            largest = max(largest, float(np.max(beyond)))
+        return self.scores(solution.w, solution.intercept), largest
+
+
+class _ClassesRounding(LinearRounding):
+    """The errors of the figures of a solution with a score for each class."""
+
+    def __init__(self, problem: LinearProblem, w: Vector, b: float) -> None:
+        super().__init__(problem, w, b)
+        self._intercept = float(np.max(np.abs(w[:, -1])))
+
+    def _add_losses(
+        self, problem: LinearProblem, rows: slice, scores: Vector, errors: Vector
+    ) -> None:
+        """Add the losses of some rows, of two scores each, and how far they may be off."""
+        weight = problem.weight[rows]
+        self._of_losses += 2.0 * inner(weight, errors)
+        self._losses += inner(weight, 1.0 + 2.0 * np.max(np.abs(scores), axis=1))
+
+    def _add_gain(self, problem: LinearProblem, rows: slice, alpha: Vector) -> Vector:  # noqa: ARG002
+        """Add what the alphas of some rows gain in the dual; return how large those of each row are."""
+        sizes: Vector = np.sum(np.abs(alpha), axis=1)
+        self._gain += float(np.sum(sizes))
+        return sizes
 
 
 def planes_of(w: Vector) -> tuple[Vector, Vector]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._base.rounding import Rounding
 from hedgerow.data.rows import array_of, matrix_of
-from hedgerow.losses import HARD, Hinge, Loss
+from hedgerow.errors import ParameterError
+from hedgerow.losses import HARD, LOSSES, Hinge, Loss
+from hedgerow.penalties import QUADRATIC
 from hedgerow.problems.base import Vector, inner
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.problems.linear_rounding import LinearRounding
 
 __all__ = ["MEETING", "HardMarginProblem", "Overlap"]
 
@@ -59,6 +64,29 @@ class HardMarginProblem(LinearProblem):
 
     loss: Loss = HARD
     sides: str = "the two classes"
+    meeting: ClassVar[float] = MEETING
+
+    @classmethod
+    def of(cls, problem: LinearProblem, sides: str) -> HardMarginProblem:
+        """Return a problem with constraints in place of its losses, refusing what has none."""
+        losses = [loss.name for loss in LOSSES.values() if loss.becomes_hard]
+        for name, value, able in (
+            ("loss", problem.loss.name, losses),
+            ("penalty", problem.penalty.name, [QUADRATIC.name]),
+        ):
+            if value not in able:
+                msg = (
+                    f"C=inf asks for a hard margin, which there is not with {name}={value!r}; use "
+                    f"{name}={' or '.join(map(repr, able))}, or a finite C"
+                )
+                raise ParameterError(msg)
+        same = {field.name: getattr(problem, field.name) for field in fields(problem)}
+        return cls(**same | {"loss": HARD, "sides": sides})
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether there is a b."""
+        return self.intercept != "none"
 
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
         """Return the primal objective of the scaled plane."""
@@ -81,7 +109,7 @@ class HardMarginProblem(LinearProblem):
         points = array_of(self.matrix)[overlap.rows].astype(np.float64)
         if not isinstance(points, np.ndarray):
             points = points[:, np.unique(points.indices)].toarray()  # few rows have few features
-        if self.intercept != "none":
+        if self.has_intercept:
             points = (
                 points - points[0]
             )  # moves both combinations alike, and takes off large offsets
@@ -102,3 +130,36 @@ class HardMarginProblem(LinearProblem):
             intercept_scaling=self.intercept_scaling,
             n_threads=self.n_threads,
         )
+
+    def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
+        """Return what adds up the rounding of rows at a primal point."""
+        return _MarginRounding(self, w, b)
+
+    def _quick_rounding(self, *_: object, **__: object) -> Rounding | None:
+        """Return None: each row has to be looked at."""
+        return None
+
+
+class _MarginRounding(LinearRounding):
+    """The errors of the figures of a plane that is scaled by its least functional margin."""
+
+    def __init__(self, problem: LinearProblem, w: Vector, b: float) -> None:
+        super().__init__(problem, w, b)
+        self._least_margin = self._sure_margin = np.inf
+
+    def _add_losses(
+        self, problem: LinearProblem, rows: slice, scores: Vector, errors: Vector
+    ) -> None:
+        """Take in the functional margins of some rows, and what they are at least."""
+        used = problem.weight[rows] > 0
+        margins = (problem.y[rows] * scores)[used]
+        self._least_margin = min(self._least_margin, float(np.min(margins, initial=np.inf)))
+        margins = margins - errors[used]
+        self._sure_margin = min(self._sure_margin, float(np.min(margins, initial=np.inf)))
+
+    def _of_primal(self) -> float:
+        """Return how far the primal objective may be off."""
+        least, surely = self._least_margin, self._sure_margin
+        if surely <= 0.0:
+            return np.inf
+        return self._cost * ((1.0 + self._of_cost) / surely**2 - 1.0 / least**2)

@@ -9,9 +9,10 @@ products <w, phi(x_j)> = sum_i beta_i K(x_i, x_j) are all that is ever needed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from hedgerow._base.rounding import UNIT, Rounding, growth_of_rounding
 from hedgerow._base.state import record
 from hedgerow.kernels.gram import Gram, sums_with_errors
-from hedgerow.problems.base import Status, inner, relative_gap
+from hedgerow.problems.base import Criterion, Measurement, Problem, Status, inner
 
 __all__ = [
     "FAINT",
@@ -28,8 +29,9 @@ __all__ = [
     "KernelPoint",
     "KernelProblem",
     "KernelSolution",
-    "Measurement",
+    "ProblemByPoints",
     "filled",
+    "measurements_by_point",
     "one_group",
 ]
 
@@ -231,39 +233,8 @@ class KernelPoint:
     violation: float
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """The objectives of a point, and how far they may be off.
-
-    Attributes
-    ----------
-    primal, dual : float
-        The objectives.
-    rounding : Rounding
-        How far, at most, rounding has put the figures of the point from their true values.
-    least_scale : float
-        The least size of the objective that gaps are measured by.
-    """
-
-    primal: float
-    dual: float
-    rounding: Rounding
-    least_scale: float
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap between the objectives, relative to their size."""
-        return relative_gap(self.primal, self.dual, self.least_scale)
-
-    @property
-    def relative_rounding(self) -> float:
-        """How far, at most, rounding has put the relative gap from its true value."""
-        scale = max(abs(self.primal), abs(self.dual), self.least_scale)
-        return self.rounding.gap / scale if scale > 0 else 0.0
-
-
 @dataclass(frozen=True, eq=False)
-class KernelProblem(ABC):
+class KernelProblem(Problem["KernelSolution"], ABC):
     """What all kernel machines have.
 
     Attributes
@@ -287,6 +258,7 @@ class KernelProblem(ABC):
     def program(self) -> BoxProgram:
         """The dual, as a minimisation."""
 
+    criterion: ClassVar[Criterion] = "kkt_violation"
     program_scale: ClassVar[float] = 1.0
     """The dual objective in units of the program's."""
 
@@ -301,19 +273,9 @@ class KernelProblem(ABC):
         """Return the dual objective."""
         return -self.program_scale * self.program.value(point.beta, point.products)
 
-    @property
-    def subject(self) -> str:
-        """What to call the problem where it is one of several."""
-        return ""
-
     def score_unit(self, point: KernelPoint) -> float:  # noqa: ARG002
         """Return what a score of the model is in units of the program's slopes."""
         return 1.0
-
-    @property
-    def least_scale(self) -> float:
-        """The least size of the objective that gaps are measured by; above 0 where the optimum may be 0."""
-        return 0.0
 
     def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
         """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
@@ -327,7 +289,9 @@ class KernelProblem(ABC):
         if not self._measured or self._measured[0][0] is not point:
             primal = self.primal(point)
             rounding = self._rounding(point, primal)
-            found = Measurement(primal, self.dual(point), rounding, self.least_scale)
+            found = Measurement(
+                primal, self.dual(point), point.violation, rounding, self.least_scale
+            )
             self._measured[:] = [(point, found)]
         return self._measured[0][1]
 
@@ -347,6 +311,13 @@ class KernelProblem(ABC):
             dual=of_norm + self.program_scale * of_dual + last_place,
         )
 
+    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
+        """Yield what a solution is worth, in float64 and in extended precision.
+
+        Violations are in units of the model's scores.
+        """
+        return measurements_by_point(self, solution)
+
     @property
     def sees_only_differences(self) -> bool:
         """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
@@ -356,6 +327,10 @@ class KernelProblem(ABC):
         """Return what beside w a model needs, by name; "intercept" is b."""
         return {"intercept": point.levels[0] if point.levels else 0.0}
 
+    def feasible(self, beta: Vector) -> Vector:
+        """Return a beta near the given one that meets every constraint."""
+        return self.program.feasible(beta)
+
     def point(self, beta: Vector, *, is_precise: bool = False) -> KernelPoint:
         """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
 
@@ -363,7 +338,7 @@ class KernelProblem(ABC):
         """
         if not is_precise and self._last and beta is self._last[0].beta:
             return self._last[0]
-        feasible = self.program.feasible(beta)
+        feasible = self.feasible(beta)
         if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
         own = self.program.per_point(feasible, self.gram.n_points)
@@ -414,3 +389,45 @@ class KernelSolution:
     n_iter: int
     solver: str
     history: tuple[tuple[int, float], ...] = ()
+
+
+P = TypeVar("P")
+
+
+class ProblemByPoints(Protocol[P]):
+    """A problem in terms of kernel values, whose points are made of a beta."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the kernel is positive semi-definite."""
+
+    def point(self, beta: Vector, *, is_precise: bool = False) -> P:
+        """Return the point of a beta, made feasible, from the data in float64 or in extended precision."""
+
+    def measurement(self, point: P) -> Measurement:
+        """Return the objectives of a point, and how far they may be off."""
+
+    def figures(self, point: P) -> dict[str, Any]:
+        """Return what beside w a model needs, by name."""
+
+    def score_unit(self, point: P) -> float:
+        """Return what a score of the model is in units of the program's slopes."""
+
+
+def measurements_by_point(
+    problem: ProblemByPoints[P], solution: KernelSolution
+) -> Iterator[Measurement]:
+    """Yield what a solution is worth, in float64 and in extended precision."""
+    for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
+        point = problem.point(solution.beta, is_precise=is_precise)
+        unit, found = np.float64(problem.score_unit(point)), problem.measurement(point)
+        rounding = found.rounding
+        yield Measurement(
+            primal=found.primal,
+            dual=found.dual if problem.is_convex else -np.inf,
+            violation=float(found.violation / unit),
+            rounding=replace(rounding, violation=float(rounding.violation / unit)),
+            least_scale=found.least_scale,
+        )
+        if not problem.is_convex:
+            return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from hedgerow._base.rounding import UNIT, Rounding, growth_of_rounding
 from hedgerow.kernels.gram import Gram, sums_with_errors
 from hedgerow.problems.all_classes import AllClasses
-from hedgerow.problems.base import blocks, inner
-from hedgerow.problems.kernel import Measurement
+from hedgerow.problems.base import Criterion, Measurement, Problem, blocks, inner
+from hedgerow.problems.kernel import KernelSolution, measurements_by_point
 
 __all__ = ["ClassPoint", "KernelCrammerSingerProblem", "best_intercepts"]
 
@@ -50,7 +51,7 @@ class ClassPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelCrammerSingerProblem:
+class KernelCrammerSingerProblem(Problem[KernelSolution]):
     """A score for each of several classes, of which a point's own must be highest by 1.
 
     ::
@@ -87,6 +88,7 @@ class KernelCrammerSingerProblem:
     weight: Vector
     n_classes: int
     has_intercept: bool = True
+    criterion: ClassVar[Criterion] = "kkt_violation"
     is_convex: bool = field(default=True, kw_only=True)
     _last: list[ClassPoint] = field(default_factory=list, init=False, repr=False)
     _measured: list[tuple[ClassPoint, Measurement]] = field(
@@ -115,17 +117,17 @@ class KernelCrammerSingerProblem:
         """Return 1: scores are what the program's slopes are made of."""
         return 1.0
 
-    @property
-    def least_scale(self) -> float:
-        """0: the optimum is above it."""
-        return 0.0
-
     def measurement(self, point: ClassPoint) -> Measurement:
         """Return the objectives of a point; those of the same point in a row are computed once."""
         if not self._measured or self._measured[0][0] is not point:
-            figures = self.primal(point), self.dual(point), self._rounding(point)
-            self._measured[:] = [(point, Measurement(*figures, self.least_scale))]
+            figures = self.primal(point), self.dual(point), point.violation
+            found = Measurement(*figures, self._rounding(point), self.least_scale)
+            self._measured[:] = [(point, found)]
         return self._measured[0][1]
+
+    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
+        """Yield what a solution is worth, in float64 and in extended precision."""
+        return measurements_by_point(self, solution)
 
     def _rounding(self, point: ClassPoint) -> Rounding:
         """Return how far, at most, rounding has put the figures of a point from their true values."""
@@ -147,12 +149,16 @@ class KernelCrammerSingerProblem:
         """Return what beside w a model needs, by name; "intercept" is b."""
         return {"intercept": point.intercept}
 
+    def feasible(self, beta: Vector) -> Vector:
+        """Return a beta near the given one that meets every constraint; one that does as it is."""
+        return beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
+
     def point(self, beta: Vector, *, is_precise: bool = False) -> ClassPoint:
         """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
 
         All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
         """
-        feasible = beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
+        feasible = self.feasible(beta)
         if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
             return self._last[0]
         point = self.point_of(feasible, *sums_with_errors(self.gram, feasible, is_precise))

@@ -6,19 +6,36 @@ data, its scaling and its dual; it does not know how it is solved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hedgerow import _core
+from hedgerow._base.rounding import Rounding
 from hedgerow.data.rows import array_of
-from hedgerow.losses import ClippedLoss, Loss
+from hedgerow.losses import Loss
 from hedgerow.penalties import QUADRATIC, Penalty
-from hedgerow.problems.base import Intercept, Vector, blocks, extended, inner
+from hedgerow.problems.base import (
+    Intercept,
+    Measurement,
+    Planes,
+    PrimalDualProblem,
+    Solution,
+    Vector,
+    blocks,
+    extended,
+    inner,
+)
+from hedgerow.problems.linear_intercept import best_intercept
+from hedgerow.problems.linear_rounding import LinearRounding, can_be_precise, quick_rounding
 
 __all__ = ["CARRIES", "FAINT", "LinearProblem"]
+
+AT_BOUND = 1e-12
+"""An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
 
 CARRIES = 2.0
 """How many times what is too much some alphas must be, to be scaled down alone for the rest."""
@@ -27,7 +44,7 @@ FAINT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProblem:
+class LinearProblem(PrimalDualProblem):
     """A linear machine: rows x_i with sign y_i = +1 or -1, target p_i and weight c_i >= 0.
 
     ::
@@ -191,6 +208,11 @@ class LinearProblem:
             return float(np.sum(self.weight) * self.loss.value(np.array([self.loss.target]))[0])
         return inner(self.weight, self.loss.value(self.targets))
 
+    @property
+    def dual_objective_at_zero(self) -> float | None:
+        """The dual objective at alpha = 0, where no row pays and v is 0; with a pull it is not feasible."""
+        return None if self.pull else 0.0
+
     def cost_of(self, w: Vector, b: float) -> float:
         """Return the objective without the losses."""
         cost = self.penalty.value(w) + self.pull * b
@@ -289,66 +311,120 @@ class LinearProblem:
             alpha += room * share
 
     def best_intercept(self, scores_without: Vector) -> float:
-        """Return the b that is best for a w whose scores without intercept are given.
+        """Return the b that is best for a w whose scores without intercept are given."""
+        return best_intercept(self, scores_without)
 
-        For losses with kinks the slope in b is a staircase that climbs by c_i at each kink. Its
-        zero is a step, or a flat stretch, of which the middle is returned. Smooth losses have
-        one zero, found by bisection that Newton's method hurries, or cost nothing on a stretch.
+    def on_bounds(self, alpha: Vector) -> Vector:
+        """Return alpha with values that are on a bound but for rounding put onto it."""
+        if not self.loss.reaches_bounds:
+            return alpha
+        lower, upper = self.lower, self.upper
+        largest = float(np.max(np.abs(alpha), initial=0.0))
+        rounding = AT_BOUND * np.where(np.isfinite(upper), upper, largest)
+        alpha = np.where(alpha >= upper - rounding, upper, alpha)
+        alpha = np.where(alpha <= lower + rounding, lower, alpha)
+        return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
+
+    def planes(self, solution: Solution) -> Planes:
+        """Return the plane of a solution, and its alphas with those on a bound put onto it."""
+        alpha = self.on_bounds(solution.alpha)[None, :]
+        at_bound = (alpha != 0.0) & (np.abs(alpha) >= self.upper)
+        return Planes(solution.w[None, :], np.array([solution.intercept]), alpha, at_bound)
+
+    def slacks(self, alpha: Vector, scores: Vector) -> tuple[float, float]:
+        """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""
+        on_bound = self.on_bounds(alpha)
+        highest, lowest = -np.inf, np.inf
+        for rows in blocks(len(alpha)):
+            weight, y = self.weight[rows], self.y[rows]
+            left, right = self.loss.conjugate_slopes(on_bound[rows], weight)
+            residual = self.target[rows] - y * scores[rows]
+            least, most = residual - right, residual - left  # 0 is to lie between them
+            if self.intercept == "free":
+                least, most = np.where(y > 0, least, -most), np.where(y > 0, most, -least)
+            highest = max(highest, float(np.max(least, initial=-np.inf, where=weight > 0)))
+            lowest = min(lowest, float(np.min(most, initial=np.inf, where=weight > 0)))
+        return highest, lowest
+
+    def violation_of(self, highest: float, lowest: float) -> float:
+        """Return the violation that the slacks of all rows make; a free intercept is the best one for that."""
+        if self.intercept == "free":
+            return max(0.0, highest - lowest)
+        return max(highest, -lowest, 0.0)
+
+    def measurements(self, solution: Solution) -> Iterator[Measurement]:
+        """Yield what a solution is worth: with rounding bounded quickly, row by row, in extended precision."""
+        alpha = self.feasible(solution.alpha)
+        v = self.combine(alpha)
+        scores, violation = self._scores_and_violation(solution, alpha, v)
+        primal = self.objective(solution.w, solution.intercept, scores)
+        dual = self.dual_objective(alpha, v)
+        figures = (primal, dual, violation)
+        point = (solution, scores, alpha, v)
+        quick = None if self.is_precise else self._quick_rounding(*point, objectives=(primal, dual))
+        if quick is not None:
+            yield Measurement(*figures, quick, self.least_scale)
+        yield Measurement(*figures, self.rounding(*point), self.least_scale)
+        if not self.is_precise and can_be_precise(self):
+            w, alpha = extended(solution.w), extended(solution.alpha)
+            precise = replace(self, is_precise=True)
+            yield from precise.measurements(replace(solution, w=w, alpha=alpha))
+
+    def rounding(self, solution: Solution, scores: Vector, alpha: Vector, v: Vector) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a solution from their true values.
+
+        Parameters
+        ----------
+        solution : Solution
+            Whose w and intercept the scores are of.
+        scores : ndarray
+            The scores of all rows.
+        alpha : ndarray
+            A feasible dual point.
+        v : ndarray
+            What it combines to.
         """
-        if self.loss.is_smooth:
-            low, high = self._costless_intercepts(scores_without)
-            costless = self.pull == 0.0 and low <= high and np.isfinite(high - low)
-            return 0.5 * (low + high) if costless else self._smooth_best_intercept(scores_without)
-        steps, climbs, start = self._staircase(scores_without)
-        slope = np.cumsum(climbs) + start
-        flat = 1e-12 * float(np.sum(climbs))
-        if not np.any(slope >= -flat):
-            return float(steps[-1])
-        first = int(np.argmax(slope >= -flat))
-        if slope[first] <= flat and first + 1 < len(steps):
-            return float(0.5 * (steps[first] + steps[first + 1]))
-        return float(steps[first])
+        errors = self.rounding_sums(solution.w, solution.intercept)
+        errors.add(self, scores, alpha)
+        return errors.of_figures(v)
 
-    def _staircase(self, scores_without: Vector) -> tuple[Vector, Vector, float]:
-        """Return where the slope in b climbs, in ascending order, by how much, and where it starts."""
-        used = self.weight > 0
-        weight, y = self.weight[used], self.y[used]
-        middle = (self.y * self.target - scores_without)[used]
-        start = self.pull - float(np.sum(weight[y > 0]))
-        epsilon = self.loss.epsilon
-        if self.loss.is_two_sided:
-            middle, weight = (
-                np.concatenate([middle - epsilon, middle + epsilon]),
-                np.tile(weight, 2),
-            )
-        order = np.argsort(middle, kind="stable")
-        return middle[order], weight[order], start
+    def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
+        """Return what adds up the rounding of rows at a primal point."""
+        return LinearRounding(self, w, b)
 
-    def _costless_intercepts(self, scores_without: Vector) -> tuple[float, float]:
-        """Return the least and the largest b that no row minds; the wrong way round if there is none."""
-        if not isinstance(self.loss, ClippedLoss):
-            return np.inf, -np.inf
-        used = self.weight > 0
-        exact, y = (self.y * self.target - scores_without)[used], self.y[used]
-        at_least, at_most = exact[y > 0], exact[y < 0]
-        if self.loss.is_two_sided:
-            at_least, at_most = exact - self.loss.epsilon, exact + self.loss.epsilon
-        return float(np.max(at_least, initial=-np.inf)), float(np.min(at_most, initial=np.inf))
+    def _quick_rounding(
+        self,
+        solution: Solution,
+        scores: Vector,
+        alpha: Vector,
+        v: Vector,
+        objectives: tuple[float, float],
+    ) -> Rounding | None:
+        """Return bounds from a few sums over the rows; None if each row has to be looked at."""
+        return quick_rounding(self, solution, scores, alpha, v, objectives=objectives)
 
-    def _smooth_best_intercept(self, scores_without: Vector) -> float:
-        """Return the zero of the slope in b."""
-        low, high = -np.inf, np.inf
-        b, reach = 0.0, 1.0
-        for _ in range(200):
-            residual = self.residuals(scores_without + b)
-            slope = self.pull - inner(self.y, self.loss.alpha_at(residual, self.weight))
-            rise = float(np.sum(self.loss.bend_at(residual, self.weight)))
-            low, high = (b, high) if slope < 0 else (low, b)
-            step = -slope / rise if rise > 0 else -np.copysign(np.inf, slope)
-            reach *= 2.0
-            guess = b + float(np.clip(step, -reach, reach))
-            guess = guess if low < guess < high else 0.5 * (low + high)
-            if not np.isfinite(guess) or abs(guess - b) <= 1e-15 * (1.0 + abs(b)):
-                break
-            b = guess
-        return b
+    def _scores_and_violation(
+        self, solution: Solution, alpha: Vector, v: Vector
+    ) -> tuple[Vector, float]:
+        """Return the scores of the solution, and the largest violation of the optimality conditions at alpha.
+
+        With a quadratic penalty the latter is at the scores of w = v, for which there is one pass over
+        the data; another penalty has no w of its own for alpha, and takes the solution's.
+        """
+        balance = inner(self.y, alpha)
+        if self.penalty.bounds_dual:
+            scores = self.scores(solution.w, solution.intercept)
+            of_rows = self.violation_of(*self.slacks(alpha, scores))
+            return scores, max(of_rows, self._violation_of_bounds(solution, v, balance))
+        planes = np.array([solution.w, v])
+        intercepts = np.array([solution.intercept, self.rho * (balance - self.pull)])
+        scores = self.scores_of(planes, intercepts)
+        return scores[:, 0], self.violation_of(*self.slacks(alpha, scores[:, 1]))
+
+    def _violation_of_bounds(self, solution: Solution, v: Vector, balance: float) -> float:
+        """Return how far v is from |v_j| <= 1 and from the sign of w_j where w_j is not 0 (l1)."""
+        w = solution.w
+        if self.intercept == "penalized":
+            w, v = np.append(w, solution.intercept), np.append(v, self.augmentation(balance))
+        beyond = np.where(w == 0.0, np.maximum(np.abs(v) - 1.0, 0.0), np.abs(v - np.sign(w)))
+        return float(np.max(beyond, initial=0.0))

@@ -3,23 +3,24 @@
 With u half a unit in the last place, and g growing like the root of the number of terms, a score <w, x> + b is
 off by at most g u (|w| |x| + |b|), and v = sum_i alpha_i y_i x_i by at most g u sum_i |alpha_i| |x_i|.
 
-:func:`quick_rounding` takes the longest row for all of them, and a few sums; :func:`linear_rounding` takes each
+:func:`quick_rounding` takes the longest row for all of them, and a few sums; :class:`LinearRounding` takes each
 row as it is, which is needed only where that is too coarse.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._base.rounding import EXTENDED_UNIT, UNIT, Rounding, growth_of_rounding
-from hedgerow.losses import ClippedLoss, Logistic
 from hedgerow.problems.base import Solution, blocks, inner
-from hedgerow.problems.crammer_singer import CrammerSingerProblem
-from hedgerow.problems.hard_margin import HardMarginProblem
-from hedgerow.problems.linear import LinearProblem
 
-__all__ = ["LinearRounding", "can_be_precise", "linear_rounding", "quick_rounding"]
+if TYPE_CHECKING:
+    from hedgerow.problems.linear import LinearProblem
+
+__all__ = ["LAST_PLACES", "LinearRounding", "can_be_precise", "quick_rounding"]
 
 Vector = NDArray[np.float64]
 
@@ -27,8 +28,6 @@ PRECISE_ENTRIES = 2**22
 """Entries of a table up to which figures are computed in extended precision, where they have to be."""
 LAST_PLACES = 4.0
 """Rounding of a few operations on one number, relative to its size and in units of the last place."""
-LARGEST_LOGARITHM = 40.0
-"""Of a share that is not 0, or of 1 minus it, in the conjugate of the logistic loss."""
 
 
 def can_be_precise(problem: LinearProblem) -> bool:
@@ -46,18 +45,18 @@ def quick_rounding(
     *,
     objectives: tuple[float, float],
 ) -> Rounding | None:
-    """Return bounds from a few sums over the rows; None for problems that have to be looked at row by row.
+    """Return bounds from a few sums over the rows; None for losses that have to be looked at row by row.
 
     Parameters
     ----------
-    problem, solution, scores, alpha, v
-        As for :func:`linear_rounding`.
+    problem : LinearProblem
+        What was to be minimised.
+    solution, scores, alpha, v
+        As for :meth:`LinearProblem.rounding`.
     objectives : tuple of two floats
         The primal and the dual objective, in float64.
     """
-    has_known_slopes = isinstance(problem.loss, ClippedLoss | Logistic)
-    is_of_rows = isinstance(problem, CrammerSingerProblem | HardMarginProblem)
-    if is_of_rows or not has_known_slopes or problem.penalty.bounds_dual or not len(scores):
+    if problem.penalty.bounds_dual or not len(scores):
         return None
     w, b = solution.w, solution.intercept
     of_features = growth_of_rounding(problem.shape[1]) * UNIT
@@ -69,9 +68,9 @@ def quick_rounding(
 
     cost, weight = problem.cost_of(w, b), float(np.sum(problem.weight))
     losses = max(0.0, objectives[0] - cost)
-    of_losses = error * weight
-    if isinstance(problem.loss, ClippedLoss) and problem.loss.is_smooth:  # by Cauchy and Schwarz
-        of_losses = 2.0 * error * float(np.sqrt(weight * losses)) + error * error * weight
+    of_losses = problem.loss.error_of_sum(error, weight, losses)
+    if of_losses is None:
+        return None
     of_cost = (of_features + last) * (abs(cost) + 2.0 * abs(problem.pull * b))
 
     sizes = np.abs(alpha)
@@ -79,8 +78,7 @@ def quick_rounding(
     price = problem.price_of(v, inner(problem.y, alpha))
     # The conjugates of all rows have the same sign: the sum of their sizes is the size of their sum.
     gain = 2.0 * inner(np.abs(problem.target), sizes) + abs(objectives[1] + price)
-    if isinstance(problem.loss, Logistic):
-        gain += LARGEST_LOGARITHM * weight
+    gain += problem.loss.conjugate_terms * weight
     of_v = of_rows * total * longest
     size_of_v = float(np.sqrt(inner(v, v)))
     of_dual = (of_rows + last) * gain + of_v * (size_of_v + of_v)
@@ -92,29 +90,6 @@ def quick_rounding(
         primal=of_cost + of_losses + (of_rows + last) * losses,
         dual=of_dual,
     )
-
-
-def linear_rounding(
-    problem: LinearProblem, solution: Solution, scores: Vector, alpha: Vector, v: Vector
-) -> Rounding:
-    """Return how far, at most, rounding has put the figures of a solution from their true values.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-        What was to be minimised.
-    solution : Solution
-        Whose w and intercept the scores are of.
-    scores : ndarray
-        The scores of all rows; a column for each class of a CrammerSingerProblem.
-    alpha : ndarray
-        A feasible dual point.
-    v : ndarray
-        What it combines to.
-    """
-    errors = LinearRounding(problem, solution.w, solution.intercept)
-    errors.add(problem, scores, alpha)
-    return errors.of_figures(v)
 
 
 class LinearRounding:
@@ -134,9 +109,7 @@ class LinearRounding:
         planes = np.atleast_2d(w)
         self._cost = abs(problem.cost_of(w, b))
         self._longest_w = float(np.sqrt(np.max(np.sum(planes * planes, axis=1), initial=0.0)))
-        has_planes = isinstance(problem, CrammerSingerProblem)
-        self._intercept = float(np.max(np.abs(planes[:, -1]))) if has_planes else abs(b)
-        self._least_margin = self._sure_margin = np.inf
+        self._intercept = abs(b)
         self._worst_score = self._longest = 0.0
         self._losses = self._of_losses = 0.0
         self._gain = self._net_gain = self._sum = self._sum_of_lengths = 0.0
@@ -154,42 +127,39 @@ class LinearRounding:
     def _add_scores(
         self, problem: LinearProblem, rows: slice, scores: Vector, lengths: Vector
     ) -> None:
-        target, weight = problem.target[rows], problem.weight[rows]
+        target = problem.target[rows]
         sizes = np.abs(scores) if scores.ndim == 1 else np.max(np.abs(scores), axis=1)
         of_products = growth_of_rounding(problem.shape[1]) * self._unit
         errors = of_products * (self._longest_w * lengths + self._intercept)
         errors += LAST_PLACES * self._unit * (sizes + np.abs(target))
         self._worst_score = max(self._worst_score, float(np.max(errors, initial=0.0)))
-        if isinstance(problem, CrammerSingerProblem):
-            self._of_losses += 2.0 * inner(weight, errors)
-            self._losses += inner(weight, 1.0 + 2.0 * sizes)
-        elif isinstance(problem, HardMarginProblem):
-            margins = (problem.y[rows] * scores)[weight > 0]
-            self._least_margin = min(self._least_margin, float(np.min(margins, initial=np.inf)))
-            margins = margins - errors[weight > 0]
-            self._sure_margin = min(self._sure_margin, float(np.min(margins, initial=np.inf)))
-        else:
-            residuals = target - problem.y[rows] * scores
-            residuals = np.abs(residuals) if problem.loss.is_two_sided else residuals
-            losses = problem.loss.value(residuals)
-            self._losses += inner(weight, losses)
-            self._of_losses += inner(weight, problem.loss.value(residuals + errors) - losses)
+        self._add_losses(problem, rows, scores, errors)
+
+    def _add_losses(
+        self, problem: LinearProblem, rows: slice, scores: Vector, errors: Vector
+    ) -> None:
+        """Add the losses of some rows, and how far they may be off if their scores are off by so much."""
+        weight, loss = problem.weight[rows], problem.loss
+        residuals = problem.target[rows] - problem.y[rows] * scores
+        losses = loss.value(residuals)
+        self._losses += inner(weight, losses)
+        self._of_losses += inner(weight, loss.largest_within(residuals, errors) - losses)
 
     def _add_alphas(
         self, problem: LinearProblem, rows: slice, alpha: Vector, lengths: Vector
     ) -> None:
-        weight, sizes = problem.weight[rows], np.abs(alpha)
-        if isinstance(problem, CrammerSingerProblem):
-            sizes = np.sum(sizes, axis=1)
-            self._gain += float(np.sum(sizes))
-        else:
-            target, price = problem.target[rows], problem.loss.conjugate(alpha, weight)
-            self._net_gain += float(np.sum(target * alpha - price))
-            self._gain += float(np.sum(np.abs(target) * sizes + np.abs(price)))
-            if isinstance(problem.loss, Logistic):  # 1 - alpha / c is rounded by itself
-                self._gain += LARGEST_LOGARITHM * float(np.sum(weight))
+        sizes = self._add_gain(problem, rows, alpha)
         self._sum += float(np.sum(sizes))
         self._sum_of_lengths += inner(sizes, lengths)
+
+    def _add_gain(self, problem: LinearProblem, rows: slice, alpha: Vector) -> Vector:
+        """Add what the alphas of some rows gain in the dual; return how large those of each row are."""
+        weight, sizes, target = problem.weight[rows], np.abs(alpha), problem.target[rows]
+        price = problem.loss.conjugate(alpha, weight)
+        self._net_gain += float(np.sum(target * alpha - price))
+        self._gain += float(np.sum(np.abs(target) * sizes + np.abs(price)))
+        self._gain += problem.loss.conjugate_terms * float(np.sum(weight))
+        return sizes
 
     def of_figures(self, v: Vector) -> Rounding:
         """Return what all errors come to, with v what the alphas combine to."""
@@ -205,15 +175,15 @@ class LinearRounding:
         """How far a sum over rows may be off, relative to that of the sizes of its terms."""
         return growth_of_rounding(self._n_rows) * self._unit
 
+    @property
+    def _of_cost(self) -> float:
+        """How far the objective without the losses may be off, relative to its size."""
+        return growth_of_rounding(self._problem.shape[1]) * self._unit + LAST_PLACES * UNIT
+
     def _of_primal(self) -> float:
-        of_cost = growth_of_rounding(self._problem.shape[1]) * self._unit + LAST_PLACES * UNIT
-        if isinstance(self._problem, HardMarginProblem):
-            least, surely = self._least_margin, self._sure_margin
-            if surely <= 0.0:
-                return np.inf
-            return self._cost * ((1.0 + of_cost) / surely**2 - 1.0 / least**2)
+        """Return how far the primal objective may be off."""
         of_losses = self._of_losses + (self._of_sums + LAST_PLACES * UNIT) * self._losses
-        return of_cost * self._cost + of_losses
+        return self._of_cost * self._cost + of_losses
 
     def _of_dual(self, v: Vector, of_v: float) -> float:
         error = (self._of_sums + LAST_PLACES * UNIT) * self._gain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class NuSvcProblem(KernelProblem):
     weight: Vector
     nu: float
     sides: str = "these classes"
+    is_divided_by_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         total, positive = np.sum(self.weight), np.sum(self.weight[self.y > 0])

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from hedgerow import _core
 from hedgerow._base.fingerprint import fingerprint
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current
-from hedgerow.problems.base import Solution, Status
-from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.problems.base import Solution
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.all_classes.interior_point import CLASS_INTERIOR_POINT
 from hedgerow.solvers.all_classes.sequential_dual import SEQUENTIAL_DUAL
+from hedgerow.solvers.base import GapRun, LinearRun, Settings
 from hedgerow.solvers.first_order.conjugate_gradient import CONJUGATE_GRADIENT
 from hedgerow.solvers.first_order.gradient_descent import GRADIENT_DESCENT
 from hedgerow.solvers.first_order.iterative_scaling import ITERATIVE_SCALING
@@ -27,19 +26,19 @@ from hedgerow.solvers.linear.hard_margin import hard_margin
 from hedgerow.solvers.linear.interior_point import INTERIOR_POINT
 from hedgerow.solvers.linear.newton import NEWTON
 from hedgerow.solvers.linear.proximal_newton import PROXIMAL_NEWTON
-from hedgerow.solvers.plan import plan
-from hedgerow.solvers.settings import Progress, Settings
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
+from hedgerow.solvers.workload import Workload
 
-__all__ = ["SOLVERS", "begin", "first_try", "solve"]
+__all__ = ["SOLVERS", "begin", "first_try", "plan", "solve"]
 
-HARD_MARGIN = Solver(
+HARD_MARGIN = LinearSolver(
     name="hard_margin",
-    run=lambda progress: hard_margin(progress, solve),  # for its soft margins any solver will do
-    losses=("hard_margin",),
+    run=lambda run: hard_margin(run, solve),  # for its soft margins any solver will do
+    needs=("loss.is_constraint", "soft", "least_margin"),
+    effort=lambda _: 1.0,
 )
 
-SOLVERS: dict[str, Solver] = {
+SOLVERS: dict[str, LinearSolver] = {
     solver.name: solver
     for solver in (
         INTERIOR_POINT,
@@ -60,7 +59,7 @@ SOLVERS: dict[str, Solver] = {
 }
 
 FAR = 1000.0
-"""A margin at which float64 takes the logistic loss for 0."""
+"""A margin at which float64 takes the logistic loss, and others like it, for 0."""
 FIRST_TRY = 100
 """Iterations that "auto" gives a solver before the next one takes over."""
 
@@ -70,7 +69,7 @@ def solve(
     settings: Settings,
     solver: str = "auto",
     start: Solution | None = None,
-    begun: Progress | None = None,
+    begun: LinearRun | None = None,
 ) -> Solution:
     """Solve a problem by the named solver.
 
@@ -87,7 +86,7 @@ def solve(
     start : Solution or None
         A point near the solution, such as that for another C, where solvers that can begin there
         do: its alpha need not be feasible.
-    begun : Progress or None
+    begun : LinearRun or None
         Where `solve_together` left the solver that comes first.
     """
     _refuse_what_it_lacks(solver, problem)
@@ -99,40 +98,17 @@ def solve(
         return _constant_solution(problem, constant)
     if solver == "auto":
         return _automatic(problem, settings, start, begun)
-    return _run(begun or begin(solver, problem, settings, start))
+    return (begun or begin(solver, problem, settings, start)).solution()
 
 
 def begin(
     solver: str, problem: LinearProblem, settings: Settings, start: Solution | None
-) -> Progress:
-    """Return a progress at its beginning."""
-    monitor = current()
+) -> LinearRun:
+    """Return a run at its beginning."""
+    monitor, declared = current(), SOLVERS[solver]
     key = None if monitor.store is None else _key(solver, problem, settings, start)
-    options = SOLVERS[solver].settle(settings.options)
-    return Progress(problem, replace(settings, options=options), solver, monitor, key, start)
-
-
-def _run(progress: Progress) -> Solution:
-    """Run one solver, or go on with it; where numbers overflow the gap stays open."""
-    monitor, key = progress.monitor, progress.key
-    known = None if key is None else monitor.recall(f"{key}/solution")
-    if known is not None:
-        return known  # type: ignore[no-any-return]
-    status: Status | None
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        try:
-            with monitor.guard():
-                status = SOLVERS[progress.solver].run(progress)
-        except FloatingPointError:
-            status = "stalled"
-        except _core.Stopped:
-            status = monitor.reason
-            if progress.when_stopped is not None:
-                progress.when_stopped()
-    solution = progress.solution(status)
-    if key is not None and monitor.reason is None:
-        monitor.keep(f"{key}/solution", solution, instead_of=[key])
-    return solution
+    settings = replace(settings, options=declared.settle(settings.options))
+    return GapRun(problem, settings, solver, declared.run, monitor=monitor, key=key, start=start)
 
 
 def _key(solver: str, problem: LinearProblem, settings: Settings, start: Solution | None) -> str:
@@ -145,6 +121,17 @@ def _key(solver: str, problem: LinearProblem, settings: Settings, start: Solutio
     )
 
 
+def plan(problem: LinearProblem) -> list[str]:
+    """Return the names of the solvers to try, the likely fastest first."""
+    work = Workload(problem)
+    time = {
+        solver.name: solver.effort(work)
+        for solver in SOLVERS.values()
+        if solver.effort is not None and solver.what_it_lacks(problem) is None
+    }
+    return sorted((name for name in time if time[name] < np.inf), key=lambda name: time[name])
+
+
 def first_try(problem: LinearProblem, settings: Settings) -> tuple[str, Settings]:
     """Return the solver that "auto" begins with, and how far it may go."""
     first, *others = plan(problem)
@@ -153,7 +140,7 @@ def first_try(problem: LinearProblem, settings: Settings) -> tuple[str, Settings
 
 
 def _automatic(
-    problem: LinearProblem, settings: Settings, start: Solution | None, begun: Progress | None
+    problem: LinearProblem, settings: Settings, start: Solution | None, begun: LinearRun | None
 ) -> Solution:
     """Run the solvers of the plan until one gets there; return what came nearest."""
     *first, last = plan(problem)
@@ -161,8 +148,8 @@ def _automatic(
     left = settings.max_iter
     for solver in [*first, last]:
         share = left if solver == last else min(FIRST_TRY, left)
-        progress = begun or begin(solver, problem, replace(settings, max_iter=share), start)
-        tried.append(_run(progress))
+        run = begun or begin(solver, problem, replace(settings, max_iter=share), start)
+        tried.append(run.solution())
         begun = None
         best = start = min(tried, key=_gap_left)
         left -= tried[-1].n_iter
@@ -217,15 +204,16 @@ def _sufficient_intercept(problem: LinearProblem) -> float | None:
     """Return an intercept that alone makes every loss zero, if there is one and it costs nothing."""
     if not np.any(problem.weight):
         return 0.0
-    if problem.intercept != "free" or problem.pull or isinstance(problem, CrammerSingerProblem):
+    if problem.intercept != "free" or problem.pull or problem.loss.compares_classes:
         return None
     used = problem.weight > 0
     y, target = problem.y[used], problem.target[used]
     if problem.loss.is_two_sided:
         middle = 0.5 * float(np.min(target)) + 0.5 * float(np.max(target))
         return None if np.any(problem.loss.value(target - middle)) else middle
-    far = FAR if problem.loss.name == "logistic" else 1.0
-    return far * float(y[0]) if np.all(y == y[0]) else None
+    far = 1.0 if problem.loss.vanishes else FAR
+    is_enough = np.all(y == y[0]) and not np.any(problem.loss.value(target - far))
+    return far * float(y[0]) if is_enough else None
 
 
 def _constant_solution(problem: LinearProblem, intercept: float) -> Solution:

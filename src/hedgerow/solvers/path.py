@@ -13,7 +13,7 @@ import numpy as np
 
 from hedgerow.problems.base import Solution
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Settings
+from hedgerow.solvers.base import Settings
 from hedgerow.solvers.together import solve_together
 
 __all__ = ["solve_path", "solve_paths"]

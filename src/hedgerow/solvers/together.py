@@ -12,9 +12,9 @@ import numpy as np
 from hedgerow import _core
 from hedgerow.problems.base import Solution
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun, Settings
 from hedgerow.solvers.choose import begin, first_try, solve
 from hedgerow.solvers.linear.joint_descent import descend_together, is_alike
-from hedgerow.solvers.settings import Progress, Settings
 
 __all__ = ["in_groups", "is_swept", "solve_together"]
 
@@ -59,21 +59,21 @@ def solve_together(
     begun = [begin(SWEEPS, problem, share, start) for problem, share, start in tasks]
     _descend(begun)
     return [
-        solve(problem, settings, solver, start, progress)
-        for (problem, _, start), progress in zip(tasks, begun, strict=True)
+        solve(problem, settings, solver, start, run)
+        for (problem, _, start), run in zip(tasks, begun, strict=True)
     ]
 
 
-def _descend(progresses: Sequence[Progress]) -> None:
+def _descend(runs: Sequence[LinearRun]) -> None:
     """Go as far as shared passes are worth it, or until all must stop."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
-            with progresses[0].monitor.guard():
-                descend_together(progresses)
+            with runs[0].monitor.guard():
+                descend_together(runs)
         except _core.Stopped:
-            for progress in progresses:
-                if progress.when_stopped is not None:
-                    progress.when_stopped()
+            for run in runs:
+                if run.when_stopped is not None:
+                    run.when_stopped()
 
 
 def _shares(

@@ -77,10 +77,10 @@ def _check_bend(loss: Loss, c: NDArray[np.float64]) -> None:
     here = loss.alpha_at(_RESIDUALS, c)
     is_kink = np.abs((ahead - here) - (here - behind)) > 1e-3 * _STEP * c
     found = (ahead - behind) / (2.0 * _STEP)
-    stated = loss.bend_at(_RESIDUALS, c)
+    stated = loss.second_derivative(_RESIDUALS, c)
     rounding = 1e-9 * np.abs(here) / _STEP
     right = np.abs(found - stated) <= 1e-4 * c + rounding
-    _hold(right | is_kink, "bend_at is the slope of alpha_at", float(c[0]))
+    _hold(right | is_kink, "second_derivative is the slope of alpha_at", float(c[0]))
 
 
 def _hold(law: NDArray[np.bool_], sentence: str, weight: float) -> None:

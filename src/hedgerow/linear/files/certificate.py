@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.problems.base import inner
-from hedgerow.problems.certificates import Certificate, slacks, violation_of
+from hedgerow.problems.certificates import Certificate
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.problems.linear_rounding import LinearRounding
 
@@ -57,11 +57,11 @@ class StreamedCertificate:
         self._add_sides(problem, alpha)
         scores = problem.scores(self.w, self.b)
         self._losses += problem.losses(scores)
-        highest, lowest = slacks(problem, alpha, scores)
+        highest, lowest = problem.slacks(alpha, scores)
         self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
         self._longest = max(self._longest, float(np.max(problem.sq_norms, initial=0.0)))
         self._any = problem
-        self._errors = self._errors or LinearRounding(problem, self.w, self.b)
+        self._errors = self._errors or problem.rounding_sums(self.w, self.b)
         self._errors.add(problem, scores, alpha)
         return alpha
 
@@ -99,8 +99,8 @@ class StreamedCertificate:
         return Certificate(
             primal=self._any.cost_of(self.w, self.b) + self._losses,
             dual=self._any.bound_by_sides(self._gains, self.sides, self.balances),
-            kkt_violation=violation_of(
-                self._any, self._highest + self._off, self._lowest - self._off
+            kkt_violation=self._any.violation_of(
+                self._highest + self._off, self._lowest - self._off
             ),
             criterion="relative_gap",
             tolerance=tolerance,

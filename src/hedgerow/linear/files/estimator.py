@@ -31,7 +31,7 @@ from hedgerow.linear.files.fit import Method, StreamedFit
 from hedgerow.linear.files.labels import LabelBook, ValueBook
 from hedgerow.linear.files.rows import Alphas, FileRows
 from hedgerow.linear.files.task import Facts, StreamedTask
-from hedgerow.losses import loss_by_name, regression_loss
+from hedgerow.losses import BUILT_IN, Loss, loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.problems.certificates import Certificate, worst
 from hedgerow.problems.crammer_singer import planes_of
@@ -60,7 +60,7 @@ class MachineFromFiles(SupervisedMachine):
     """A machine that can be fitted to files in blocks."""
 
     penalty: str
-    loss: str
+    loss: str | Loss
 
     def _survey(self, rows: FileRows, n_features: int | None) -> float:
         """Read the files once and remember their columns; return how many seconds that took."""
@@ -136,8 +136,9 @@ class MachineFromFiles(SupervisedMachine):
 
     def _refuse_what_needs_all_rows(self) -> None:
         """Refuse parameters that blocks cannot serve."""
-        newton = next(n for n in NEWTONS if self.loss in SOLVERS[n].losses)
+        newton = next((n for n in NEWTONS if self.loss in SOLVERS[n].losses), "auto")
         for name, value, able in (
+            ("loss", self.loss, [loss.name for loss in BUILT_IN if loss.core_rule is not None]),
             ("penalty", self.penalty, ("l2",)),
             ("solver", self.solver, ("auto", DESCENT, newton)),
             ("multi_class", getattr(self, "multi_class", "ovr"), ("ovr",)),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.rows import array_of, dense, rows_of
 from hedgerow.problems.crammer_singer import CrammerSingerProblem
-from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.base import LinearRun
 
 __all__ = ["ClassRows", "finish_classes_exactly", "is_small"]
 
@@ -99,14 +99,14 @@ class ClassRows:
         return spread
 
 
-def finish_classes_exactly(progress: Progress, rows: ClassRows, is_free: NDArray[np.bool_]) -> None:
+def finish_classes_exactly(run: LinearRun, rows: ClassRows, is_free: NDArray[np.bool_]) -> None:
     """Try to replace the points of a nearly solved problem by exact ones."""
     for _ in range(REGROUPINGS):
         if np.sum(is_free) > FEW_FREE + len(is_free) or not is_free.any(axis=1).all():
             return
         alpha, w = _solve(rows, is_free)
-        progress.offer_primal(rows.planes(w), 0.0)
-        progress.offer_dual(rows.spread(alpha))
+        run.offer_primal(rows.planes(w), 0.0)
+        run.offer_dual(rows.spread(alpha))
         slopes = rows.slopes(w)
         level = np.max(slopes, axis=1, initial=-np.inf, where=is_free)[:, None]
         leaves = is_free & (alpha > rows.own)

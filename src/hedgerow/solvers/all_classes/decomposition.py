@@ -6,7 +6,7 @@ for rows of kernel values of those that moved, which serve all classes. Its beta
 the points, as free intercepts ask for, only in the limit, and its scores are sums of float32 values. When
 it has met the tolerance the betas are made feasible and their scores computed again in float64 from
 the data; if these do not agree, it goes on from them to a tighter tolerance of its own. Where that
-does not get there, the free betas are solved for exactly (`class_free_set.py`); if that does not help
+does not get there, the free betas are solved for exactly (`free_set.py`); if that does not help
 either, the status is "stalled".
 
 Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta and b.
@@ -58,7 +58,7 @@ def decompose_classes(
     Returns
     -------
     KernelSolution
-        The best beta found; for a certificate see ``kernel_certificates``.
+        The best beta found; for a certificate see ``certify``.
     """
     n_places = min(settings.working_set, problem.gram.n_points)
     check_budget(problem.gram, n_places, settings)

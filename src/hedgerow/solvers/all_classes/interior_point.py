@@ -17,6 +17,7 @@ Paper: Mehrotra, On the implementation of a primal-dual interior point method, S
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,10 @@ from hedgerow import _core
 from hedgerow.problems.base import Status
 from hedgerow.problems.crammer_singer import CrammerSingerProblem
 from hedgerow.reduction import pairs_of_classes
-from hedgerow.solvers.all_classes.active_set import ClassRows, finish_classes_exactly
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.all_classes.active_set import ClassRows, finish_classes_exactly, is_small
+from hedgerow.solvers.base import GapRun
+from hedgerow.solvers.solver import LinearSolver
+from hedgerow.solvers.workload import Workload
 
 __all__ = ["CLASS_INTERIOR_POINT"]
 
@@ -71,26 +73,25 @@ class _Point:
         )
 
 
-def class_interior_point(progress: Progress) -> Status | None:
+def class_interior_point(run: GapRun[CrammerSingerProblem]) -> Status | None:
     """Solve to the last bits, or as far as max_iter rounds go."""
-    problem = progress.problem
-    assert isinstance(problem, CrammerSingerProblem)
+    problem = run.problem
     rows = ClassRows(problem)
     point = _start(rows)
-    while progress.n_iter < progress.settings.max_iter:
+    while run.n_iter < run.settings.max_iter:
         try:
             point = _round(rows, point)
         except FloatingPointError:  # so near to the end that the equations have no digits left
             break
-        progress.n_iter += 1
-        progress.offer_primal(rows.planes(point.w), 0.0)
-        progress.offer_dual(rows.spread(rows.own - point.f))
-        progress.measure()
-        if progress.relative_gap <= CLOSE or progress.has_stalled(PATIENCE):
+        run.n_iter += 1
+        run.offer_primal(rows.planes(point.w), 0.0)
+        run.offer_dual(rows.spread(rows.own - point.f))
+        run.measure()
+        if run.relative_gap <= CLOSE or run.has_stalled(PATIENCE):
             break
-    if progress.relative_gap <= NEAR:
-        finish_classes_exactly(progress, rows, point.f > point.s)
-    if progress.measure() or progress.n_iter >= progress.settings.max_iter:
+    if run.relative_gap <= NEAR:
+        finish_classes_exactly(run, rows, point.f > point.s)
+    if run.measure() or run.n_iter >= run.settings.max_iter:
         return None
     return "stalled"
 
@@ -168,6 +169,14 @@ def _factor(matrix: Vector) -> Vector:
     raise FloatingPointError
 
 
-CLASS_INTERIOR_POINT = Solver(
-    name="class_interior_point", run=class_interior_point, losses=("crammer_singer",)
+def _effort(work: Workload) -> float:
+    """Return that small problems take no time, and others too much."""
+    return 0.0 if is_small(cast(CrammerSingerProblem, work.problem)) else np.inf
+
+
+CLASS_INTERIOR_POINT = LinearSolver(
+    name="class_interior_point",
+    run=class_interior_point,
+    needs=("loss.compares_classes", "classes"),
+    effort=_effort,
 )

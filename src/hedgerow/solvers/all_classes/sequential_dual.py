@@ -22,22 +22,23 @@ from hedgerow import _core
 from hedgerow._base.parameters import one_of, true_or_false
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.crammer_singer import CrammerSingerProblem
+from hedgerow.solvers.base import GapRun
 from hedgerow.solvers.linear.dual_coordinate_descent import descend
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.solver import LinearSolver, Option
 
 __all__ = ["SEQUENTIAL_DUAL"]
 
 
-def sequential_dual(progress: Progress) -> None:
+def sequential_dual(run: GapRun[CrammerSingerProblem]) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
-    problem = progress.problem
-    assert isinstance(problem, CrammerSingerProblem)
-    core = _core_solver(progress, problem)
-    descend(progress, core, partial(_offer, progress, problem, core))
+    problem = run.problem
+    core = _core_solver(run, problem)
+    descend(run, core, partial(_offer, run, problem, core))
 
 
-def _core_solver(progress: Progress, problem: CrammerSingerProblem) -> _core.SequentialDual:
+def _core_solver(
+    run: GapRun[CrammerSingerProblem], problem: CrammerSingerProblem
+) -> _core.SequentialDual:
     """Return the core's solver for this problem."""
     is_free = problem.intercept == "free"
     return _core.SequentialDual(
@@ -47,9 +48,9 @@ def _core_solver(progress: Progress, problem: CrammerSingerProblem) -> _core.Seq
         n_classes=problem.n_classes,
         rho=_stiffness(problem) if is_free else problem.rho,
         free_intercept=is_free,
-        shuffled=progress.option("order") == "shuffled",
-        shrinking=progress.option("shrinking"),
-        seed=progress.settings.seed,
+        shuffled=run.option("order") == "shuffled",
+        shrinking=run.option("shrinking"),
+        seed=run.settings.seed,
         n_threads=problem.n_threads,
     )
 
@@ -60,7 +61,7 @@ def _stiffness(problem: CrammerSingerProblem) -> float:
 
 
 def _offer(
-    progress: Progress,
+    run: GapRun[CrammerSingerProblem],
     problem: CrammerSingerProblem,
     core: _core.SequentialDual,
     *,
@@ -68,22 +69,23 @@ def _offer(
 ) -> float:
     """Offer the planes and alpha; return about the relative gap."""
     planes, alpha = core.planes, core.alpha
-    progress.offer_primal(planes, 0.0, core.scores)
+    run.offer_primal(planes, 0.0, core.scores)
     v = planes.copy()
     v[:, -1] = np.sum(alpha, axis=0)
     dual = problem.dual_objective(alpha, v)
-    gap = relative_gap(progress.primal, dual)
+    gap = relative_gap(run.primal, dual)
     if problem.intercept != "free":
-        progress.offer_dual(alpha, objective=dual)
-    elif thoroughly or progress.is_promising(gap):
-        progress.offer_dual(alpha)
+        run.offer_dual(alpha, objective=dual)
+    elif thoroughly or run.is_promising(gap):
+        run.offer_dual(alpha)
     return gap
 
 
-SEQUENTIAL_DUAL = Solver(
+SEQUENTIAL_DUAL = LinearSolver(
     name="sequential_dual",
     run=sequential_dual,
-    losses=("crammer_singer",),
+    needs=("loss.compares_classes", "classes"),
+    effort=lambda _: 1.0,
     options={
         "order": Option(
             "shuffled",

@@ -17,7 +17,7 @@ small too.
 
 A problem of few points whose Gram matrix is singular, as with a polynomial kernel of few features, can take
 millions of pairs. After a number of steps that depends on the number of variables alone an interior point
-(`kernel_interior_point.py`) takes over, to which the rank makes no difference.
+(`interior_point.py`) takes over, to which the rank makes no difference.
 
 Given: the problem, tolerances for the largest violation and the gap, a budget of bytes. Returned: beta.
 Cost: kernel values of the support vectors with all points, some times over. Memory: the budget.
@@ -152,7 +152,7 @@ def decompose(
     Returns
     -------
     KernelSolution
-        The best beta found; for a certificate see ``kernel_certificates``.
+        The best beta found; for a certificate see ``certify``.
     """
     check_budget(problem.gram, _n_places(problem, settings), settings)
     return _Run(problem, settings, start, shared or SharedRows()).solution()
@@ -206,7 +206,7 @@ class _Run(KernelRun[KernelPoint]):
         core = self._begin()
         while True:
             is_limit = not self._grow(core)
-            if is_limit and self.n_steps >= self.most_steps:
+            if is_limit and self.n_iter >= self.most_steps:
                 return "max_iter"
             point = self.problem.point(self.beta)
             if is_limit or not self.is_worth_refining(point):
@@ -230,10 +230,8 @@ class _Run(KernelRun[KernelPoint]):
         try:
             for point in interior_point_steps(self.problem, self.settings.n_threads):
                 best = min(best, point, key=self.distance_from_solved)
-                self.beta, self.n_steps = best.beta, self.n_steps + 1
-                self.history.append((self.n_steps, best.violation))
-                figures = {"violation": best.violation}
-                self.monitor.report(self.n_steps, self.settings.max_iter, figures)
+                self.beta, self.n_iter = best.beta, self.n_iter + 1
+                self.report({"violation": best.violation})
                 self.monitor.check()
         except IndefiniteError:
             return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,72 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import NotSeparableError
 from hedgerow.problems.c_svc import CSvcProblem
-from hedgerow.problems.certificates import Certificate, largest_gap
+from hedgerow.problems.certificates import (
+    Certificate,
+    certify,
+    certify_overlap,
+    largest_gap,
+    not_separable,
+)
 from hedgerow.problems.kernel import KernelProblem, KernelSolution
-from hedgerow.problems.kernel_certificates import Provable, certify_kernel, certify_kernel_overlap
 from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
-from hedgerow.problems.nu_svc import NuSvcProblem
 from hedgerow.solvers.all_classes.decomposition import decompose_classes
 from hedgerow.solvers.dual_qp.decomposition import SharedRows, decompose
-from hedgerow.solvers.dual_qp.hard_margin import size_of, solve_hard_margin
+from hedgerow.solvers.dual_qp.hard_margin import solve_hard_margin
+from hedgerow.solvers.dual_qp.margin import solve_by_margin
 from hedgerow.solvers.dual_qp.run import KernelSettings
+from hedgerow.solvers.solver import Solver
 
-__all__ = ["fit_kernel"]
+__all__ = ["KERNEL_SOLVERS", "fit_kernel"]
 
-TIGHTENINGS = 6
-LEAST_TOLERANCE = 1e-13
-"""A violation, relative to the largest K(x, x), below which there is nothing but rounding."""
-NO_MARGIN = 1e-13
-"""A margin rho, relative to the largest K(x, x) and the betas of a class, that is nothing but rounding."""
+Beta = NDArray[np.float64]
+
+
+def _separate(
+    problem: CSvcProblem, settings: KernelSettings, _: Beta | None, shared: SharedRows | None
+) -> KernelSolution:
+    """Solve a problem with a hard margin; where there is none, prove that."""
+    try:
+        return solve_hard_margin(
+            problem,
+            settings,
+            lambda overlap: certify_overlap(problem, overlap).is_certified,
+            shared,
+        )
+    except NotSeparableError as error:
+        raise not_separable(problem, error.proof) from None
+
+
+def _solve_classes(
+    problem: KernelCrammerSingerProblem,
+    settings: KernelSettings,
+    start: Beta | None,
+    _: SharedRows | None,
+) -> KernelSolution:
+    """Solve a problem of all classes at once, which shares no rows with others."""
+    return decompose_classes(problem, settings, start)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSolver(Solver):
+    """A solver of kernel machines: from a problem, settings, a start and shared rows to a solution."""
+
+    run: Callable[..., KernelSolution]
+
+
+KERNEL_SOLVERS = (
+    KernelSolver(name="hard_margin", run=_separate, needs=("is_hard_margin", "program")),
+    KernelSolver(name="margin", run=solve_by_margin, needs=("is_divided_by_margin", "program")),
+    KernelSolver(name="decomposition", run=decompose, needs=("program",)),
+    KernelSolver(name="class_decomposition", run=_solve_classes, needs=("classes", "gram")),
+)
+"""Of several that a problem has all for that they need, the first is taken."""
 
 
 def fit_kernel(
     problem: KernelProblem | KernelCrammerSingerProblem,
     settings: KernelSettings,
-    start: NDArray[np.float64] | None = None,
+    start: Beta | None = None,
     shared: SharedRows | None = None,
 ) -> tuple[KernelSolution, Certificate]:
     """Solve a problem and certify what comes out.
@@ -61,102 +105,17 @@ def fit_kernel(
         A hard margin is asked for and there is none; the error carries the certified proof.
     """
     settings = replace(settings, gap_tol=largest_gap(settings.tol))
-    if isinstance(problem, KernelCrammerSingerProblem):
-        return _certified(problem, decompose_classes(problem, settings, start), settings.tol)
-    solution = _solve(problem, settings, start, shared)
-    if solution.status == "no_margin":
-        return solution, certify_kernel(problem, solution, settings.tol, subject=problem.subject)
-    return _certified(problem, solution, settings.tol, problem.subject)
+    solver = next(solver for solver in KERNEL_SOLVERS if solver.can_take(problem))
+    solution = solver.run(problem, settings, start, shared)
+    return _certified(problem, solution, settings.tol)
 
 
 def _certified(
-    problem: Provable[Any], solution: KernelSolution, tol: float, subject: str = ""
+    problem: Any, solution: KernelSolution, tol: float
 ) -> tuple[KernelSolution, Certificate]:
     """Return the certificate of a solution, and the solution as the certificate has it."""
-    certificate = certify_kernel(problem, solution, tol, subject=subject)
+    certificate = certify(problem, solution, tol)
+    if solution.status == "no_margin":
+        return solution, certificate
     point = problem.point(solution.beta)
     return replace(solution, beta=point.beta, figures=problem.figures(point)), certificate
-
-
-def _solve(
-    problem: KernelProblem,
-    settings: KernelSettings,
-    start: NDArray[np.float64] | None,
-    shared: SharedRows | None,
-) -> KernelSolution:
-    """Solve a problem; where it asks for a hard margin that does not exist, prove that."""
-    if isinstance(problem, NuSvcProblem):
-        return _solve_by_margin(problem, settings, start, shared or SharedRows())
-    if not (isinstance(problem, CSvcProblem) and problem.is_hard):
-        return decompose(problem, settings, start, shared)
-    try:
-        return solve_hard_margin(
-            problem,
-            settings,
-            lambda overlap: certify_kernel_overlap(problem, overlap).is_certified,
-            shared,
-        )
-    except NotSeparableError as error:
-        proof = certify_kernel_overlap(problem, error.proof)
-    msg = f"C=inf asks for a plane between {problem.sides}, but {proof}; use a finite C"
-    raise NotSeparableError(msg, proof)
-
-
-def _solve_by_margin(
-    problem: NuSvcProblem,
-    settings: KernelSettings,
-    start: NDArray[np.float64] | None,
-    shared: SharedRows,
-) -> KernelSolution:
-    """Solve a problem to a tolerance in units of its margin rho, by which the machine is divided.
-
-    Where rho is so small that this cannot be had, the last solution is kept. Where it is 0 the status is
-    "no_margin".
-    """
-    solution, n_iter = decompose(problem, settings, start, shared), 0
-    for _ in range(TIGHTENINGS):
-        rho, n_iter = float(solution.figures["rho"]), n_iter + solution.n_iter
-        wanted = settings.tol * min(1.0, rho)
-        if solution.status != "optimal" or problem.point(solution.beta).violation <= wanted:
-            break
-        if wanted <= LEAST_TOLERANCE * float(np.max(problem.gram.diagonal)):
-            break
-        tighter = replace(settings, tol=0.5 * wanted)
-        better = decompose(problem, tighter, solution.beta, shared)
-        if better.status not in ("optimal", "interrupted", "time_limit", "stopped"):
-            break
-        solution = better
-    solution = replace(solution, n_iter=n_iter)
-    if solution.status == "optimal" and _has_no_margin(problem, solution):
-        return _without_margin(problem, solution, settings, shared)
-    return solution
-
-
-def _has_no_margin(problem: NuSvcProblem, solution: KernelSolution) -> bool:
-    """Say whether rho is 0 but for rounding, or cannot be told from 0."""
-    least = NO_MARGIN * size_of(problem.gram) * problem.program.sums[0]
-    return float(solution.figures["rho"]) <= max(least, problem.point(solution.beta).violation)
-
-
-def _without_margin(
-    problem: NuSvcProblem, solution: KernelSolution, settings: KernelSettings, shared: SharedRows
-) -> KernelSolution:
-    """Return a solution without a margin, beside the machine that stands in for it.
-
-    Such a solution has w = 0, and nothing to divide by. As nu falls to the least that leaves a margin, the
-    machine is that of CSvcProblem whose C rises without bound. So C is 1 / tol, in units of the points' mean squared
-    distance from their mean.
-    """
-    n = problem.gram.n_points
-    means = problem.gram.sums(np.full(n, 1.0 / n))
-    spread = float(np.mean(problem.gram.diagonal) - np.mean(means))
-    weight = problem.weight / (settings.tol * spread) if spread > 0.0 else problem.weight
-    classes = CSvcProblem(problem.gram, problem.y, weight, is_convex=problem.is_convex)
-    found = decompose(classes, settings, None, shared)
-    has_ended = found.status in ("optimal", "max_iter", "stalled")
-    return replace(
-        solution,
-        figures={**solution.figures, **found.figures, "stand_in": found.beta},
-        status="no_margin" if has_ended else found.status,
-        n_iter=solution.n_iter + found.n_iter,
-    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -19,9 +18,10 @@ from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.kernels.gram import Gram
-from hedgerow.monitor import Monitor, current
+from hedgerow.monitor import current
 from hedgerow.problems.base import Status
-from hedgerow.problems.kernel import KernelSolution, Measurement
+from hedgerow.problems.kernel import KernelSolution, ProblemByPoints
+from hedgerow.solvers.base import Run
 
 __all__ = ["MEGABYTE", "Core", "KernelRun", "KernelSettings", "block_bytes", "check_budget"]
 
@@ -128,33 +128,19 @@ class _Point(Protocol):
 P = TypeVar("P", bound=_Point)
 
 
-class Solvable(Protocol[P]):
+class Solvable(ProblemByPoints[P], Protocol[P]):
     """A problem in terms of kernel values, such as a KernelProblem."""
 
     @property
     def gram(self) -> Gram:
         """The kernel values among the points."""
 
-    @property
-    def is_convex(self) -> bool:
-        """Whether the kernel is positive semi-definite."""
 
-    def point(self, beta: Vector) -> P:
-        """Return the point of a beta, made feasible."""
+class KernelRun(Run[KernelSolution], Generic[P]):
+    """A run that stops by the violation of the optimality conditions; its iterations are steps of the core.
 
-    def figures(self, point: P) -> dict[str, Any]:
-        """Return what beside w a model needs, by name."""
-
-    def measurement(self, point: P) -> Measurement:
-        """Return the objectives of a point, and how far they may be off."""
-
-
-class KernelRun(ABC, Generic[P]):
-    """One run of a solver, and where it stands.
-
-    Where checkpoints are kept, a run leaves its state and the core's after every report, and goes on from
-    what one that was broken off has left: to the same bits, if a kernel that Python computes
-    gives the same value in every block.
+    It leaves a checkpoint after every report. What goes on from it comes to the same bits, if a kernel that
+    Python computes gives the same value in every block.
 
     Attributes
     ----------
@@ -162,14 +148,10 @@ class KernelRun(ABC, Generic[P]):
         Of the solver.
     worthwhile : float
         Exact scores that leave more of the violation than this have not helped.
-    kept : tuple of str
-        The attributes that its later rounds depend on.
     beta : ndarray
         The best point so far.
-    n_steps : int
-        Steps made.
-    history : list of (int, float)
-        (steps, violation) as it went.
+    limit : int
+        Steps that may be made.
     lowest : float
         The lowest violation that the core has reported since it was told to solve.
     n_waited : int
@@ -184,8 +166,9 @@ class KernelRun(ABC, Generic[P]):
 
     name: ClassVar[str]
     worthwhile: ClassVar[float]
+    recorded = ("violation",)
     kept: ClassVar[tuple[str, ...]] = (
-        "n_steps",
+        "n_iter",
         "history",
         "lowest",
         "n_waited",
@@ -194,49 +177,46 @@ class KernelRun(ABC, Generic[P]):
         "n_refined",
     )
 
+    problem: Solvable[P]
+    settings: KernelSettings
+
     def __init__(
         self, problem: Solvable[P], settings: KernelSettings, beta: Vector, *others: Any
     ) -> None:
+        monitor = current()
+        key = None if monitor.store is None else _key(problem, settings, beta, *others)
+        super().__init__(self.name, monitor, key)
         self.problem, self.settings, self.beta = problem, settings, beta
-        self.monitor: Monitor = current()
-        self.n_steps = 0
         self.limit = np.iinfo(np.int64).max if settings.max_iter is None else settings.max_iter
-        self.history: list[tuple[int, float]] = []
         self.lowest, self.n_waited = np.inf, 0
         self.tol, self.before, self.n_refined = settings.tol, np.inf, 0
         is_timed = math.isfinite(self.monitor.deadline)
         self.seconds_per_row = self._time_of_a_row() if is_timed else 0.0
-        is_kept = self.monitor.store is not None
-        self._key = _key(problem, settings, beta, *others) if is_kept else None
-
-    @abstractmethod
-    def solve(self) -> Status:
-        """Run until the tolerance is met, or no more can be done."""
 
     @abstractmethod
     def exact_steps(self, point: P, tol: float) -> Iterator[P]:
         """Yield, after each step of an exact finish from a point, the best point so far."""
 
-    def solution(self) -> KernelSolution:
-        """Let the solver run under the monitor, or take what it found before; return that."""
-        known = self._recalled("/solution")
-        if known is not None:
-            self.take_rest(known["rest"])
-            return known["solution"]  # type: ignore[no-any-return]
-        status = self._status()
+    def ended(self, status: Status | None) -> KernelSolution:
+        """Return the best point, evaluated from the data."""
         point = self.problem.point(self.beta)
-        solution = KernelSolution(
+        return KernelSolution(
             beta=point.beta,
             figures=self.problem.figures(point),
-            status=status,
-            n_iter=self.n_steps,
+            status=status or "max_iter",
+            n_iter=self.n_iter,
             solver=self.name,
             history=tuple(self.history),
         )
-        if self._key is not None and self.monitor.reason is None:
-            result = {"solution": solution, "rest": self.rest()}
-            self.monitor.keep(f"{self._key}/solution", result, instead_of=[self._key])
-        return solution
+
+    def to_store(self, solution: KernelSolution) -> Json:
+        """Return what is kept of a finished run: also what other runs need of it."""
+        return {"solution": solution, "rest": self.rest()}
+
+    def from_stored(self, stored: Json) -> KernelSolution:
+        """Return the solution of a finished run, and make as if it had ended just now."""
+        self.take_rest(stored["rest"])
+        return stored["solution"]  # type: ignore[no-any-return]
 
     def rest(self) -> Json:
         """Return what other runs need of this one beside its solution."""
@@ -244,15 +224,6 @@ class KernelRun(ABC, Generic[P]):
 
     def take_rest(self, rest: Json) -> None:
         """Make as if a run had ended that has left this for others."""
-
-    def _status(self) -> Status:
-        """Let the solver run under the monitor; return how it ended."""
-        try:
-            with self.monitor.guard():
-                status = self.solve()
-        except _core.Stopped:
-            status = self.monitor.reason or "stopped"
-        return "interrupted" if self.monitor.reason == "interrupted" else status
 
     def _time_of_a_row(self) -> float:
         """Return the seconds that the exact values of one point with all others take."""
@@ -273,24 +244,21 @@ class KernelRun(ABC, Generic[P]):
         """Let the core solve, or stall; return False if the steps are used up."""
         while self.n_waited < PATIENCE:
             try:
-                _, steps, violation, stalled = core.run(
-                    ROUNDS, self.limit - self.n_steps, tolerance
-                )
+                _, steps, violation, stalled = core.run(ROUNDS, self.limit - self.n_iter, tolerance)
             finally:
                 self.beta = core.beta
-            self.n_steps += steps
+            self.n_iter += steps
             self._keep_time_for_the_certificate()
-            self.history.append((self.n_steps, violation))
-            self.monitor.report(self.n_steps, self.settings.max_iter, {"violation": violation})
+            self.report({"violation": violation})
             if violation <= tolerance or stalled:
                 break
             self.monitor.check()
-            if self.n_steps >= self.limit:
+            if self.n_iter >= self.limit:
                 return False
             self.n_waited += 1
             if violation < CLEARLY * self.lowest:
                 self.lowest, self.n_waited = violation, 0
-            self._checkpoint(core)
+            self.checkpoint(core=lambda: core.state)
         self.lowest, self.n_waited = np.inf, 0
         return True
 
@@ -354,26 +322,13 @@ class KernelRun(ABC, Generic[P]):
             return self.settings.tol if self.is_solved(point) else self.tol
         return min(self.tol, EXACT * (1.0 + float(np.max(np.abs(point.products)))))
 
-    def _checkpoint(self, core: Core) -> None:
-        """Leave where the run stands."""
-        if self._key is not None:
-            self.monitor.remember(self._key, partial(self._standing, core))
-
-    def _standing(self, core: Core) -> Json:
-        return {name: getattr(self, name) for name in self.kept} | {"core": core.state}
-
     def resume(self) -> Json:
         """Go on from where a run that was broken off stood; return the state of its core, or None."""
-        left = self._recalled("")
+        left = super().resume()
         if left is None:
             return None
-        for name in self.kept:
-            setattr(self, name, left[name])
         _refuse_repetition(left["core"])
         return left["core"]
-
-    def _recalled(self, what: str) -> Json:
-        return None if self._key is None else self.monitor.recall(self._key + what)
 
 
 def _less_rounding(tolerance: float, error: float) -> float:

@@ -50,4 +50,6 @@ def _largest_bends(problem: LinearProblem) -> Vector:
     """Return the largest second derivative of each row's loss, 2 c for squares and c / 4 for logistic."""
     loss, weight = problem.loss, problem.weight
     middle, beyond = np.zeros_like(weight), np.full_like(weight, 1.0 + loss.epsilon)
-    return np.maximum(loss.bend_at(middle, weight), loss.bend_at(beyond, weight))
+    return np.maximum(
+        loss.second_derivative(middle, weight), loss.second_derivative(beyond, weight)
+    )

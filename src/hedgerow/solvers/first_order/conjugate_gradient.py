@@ -24,20 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.problems.base import Status, inner
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.first_order.columns import curvatures
-from hedgerow.solvers.first_order.descent import SMOOTH_LOSSES, LineSearch, Step, descend
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.first_order.descent import LineSearch, Step, descend
+from hedgerow.solvers.solver import LinearSolver
 
 __all__ = ["CONJUGATE_GRADIENT"]
 
 Vector = NDArray[np.float64]
 
 
-def conjugate_gradient(progress: Progress) -> Status | None:
+def conjugate_gradient(run: LinearRun) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    direction = partial(_direction, diagonal=curvatures(progress.problem))
-    return descend(progress, LineSearch(direction, n_remembered=1))
+    direction = partial(_direction, diagonal=curvatures(run.problem))
+    return descend(run, LineSearch(direction, n_remembered=1))
 
 
 def _direction(gradient: Vector, steps: Sequence[Step], diagonal: Vector) -> Vector:
@@ -50,8 +50,8 @@ def _direction(gradient: Vector, steps: Sequence[Step], diagonal: Vector) -> Vec
     return straight + beta * step
 
 
-CONJUGATE_GRADIENT = Solver(
+CONJUGATE_GRADIENT = LinearSolver(
     name="conjugate_gradient",
     run=conjugate_gradient,
-    losses=SMOOTH_LOSSES,
+    needs=("loss.is_smooth",),
 )

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status, inner
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.base import LinearRun
 
-__all__ = ["SMOOTH_LOSSES", "Iterate", "LineSearch", "Method", "Step", "descend"]
+__all__ = ["Iterate", "LineSearch", "Method", "Step", "descend"]
 
 Vector = NDArray[np.float64]
 
@@ -40,8 +40,6 @@ Step: TypeAlias = tuple[Vector, Vector]
 
 Direction: TypeAlias = Callable[[Vector, Sequence[Step]], Vector]
 """Where to go, given the gradient and the last steps, the latest at the end."""
-
-SMOOTH_LOSSES = ("squared_hinge", "logistic", "squared_epsilon_insensitive")
 
 FRESH = 100
 """Rounds after which the scores are computed anew, as the rounding of their steps adds up."""
@@ -135,12 +133,12 @@ class Iterate:
             combined = np.append(combined, problem.augmentation(inner(problem.y, self.alpha)))
         self.gradient = self.unknowns - combined
 
-    def offer(self, progress: Progress) -> None:
+    def offer(self, run: LinearRun) -> None:
         """Offer w, b and alpha with their objectives."""
         losses = inner(self.problem.weight, self.problem.loss.value(self.residuals))
         primal = self.problem.cost_of(self.w, self.intercept) + losses
-        progress.offer_primal(self.w, self.intercept, objective=primal)
-        progress.offer_dual(self.alpha, primal - 0.5 * inner(self.gradient, self.gradient))
+        run.offer_primal(self.w, self.intercept, objective=primal)
+        run.offer_dual(self.alpha, primal - 0.5 * inner(self.gradient, self.gradient))
 
     def move_along(self, direction: Vector) -> Vector | None:
         """Go to about the lowest point along a direction; return the step, or None if it leads up."""
@@ -149,7 +147,7 @@ class Iterate:
         if not slope < 0.0:
             return None
         along, shift = self.scores_of(direction), 0.0
-        bend = problem.loss.bend_at(self.residuals, problem.weight)
+        bend = problem.loss.second_derivative(self.residuals, problem.weight)
         if problem.intercept == "free" and np.any(bend > 0.0):
             shift = -inner(bend, along) / float(np.sum(bend))  # how the best intercept goes along
             along = along + shift
@@ -180,7 +178,7 @@ class _Way:
         loss, weight = self.problem.loss, self.problem.weight
         there = self.residuals - length * self.margins
         pull = inner(self.margins, loss.alpha_at(there, weight))
-        bend = inner(np.square(self.margins), loss.bend_at(there, weight))
+        bend = inner(np.square(self.margins), loss.second_derivative(there, weight))
         return self.linear + length * self.square - pull, self.square + bend
 
     def lowest(self, slope: float, bend: float) -> float:
@@ -230,21 +228,21 @@ class LineSearch:
         self.steps.extend(memory)
 
 
-def descend(progress: Progress, method: Method) -> Status | None:
+def descend(run: LinearRun, method: Method) -> Status | None:
     """Let the method move from 0 until the tolerance of the settings is met."""
-    point = Iterate(progress.problem)
-    left = progress.resume()
+    point = Iterate(run.problem)
+    left = run.resume()
     if left is not None:
         point.restore(*left["point"])
         method.recall(left["memory"])
     while True:
-        progress.checkpoint(point=point.state, memory=method.memory)
-        if progress.n_iter % FRESH == 0:
+        run.checkpoint(point=point.state, memory=method.memory)
+        if run.n_iter % FRESH == 0:
             point.refresh()
-            progress.offer_dual(point.alpha)  # whose pass tells how much time to leave for the end
-        point.offer(progress)
-        if progress.measure() or progress.n_iter >= progress.settings.max_iter:
+            run.offer_dual(point.alpha)  # whose pass tells how much time to leave for the end
+        point.offer(run)
+        if run.measure() or run.n_iter >= run.settings.max_iter:
             return None
-        if progress.has_stalled(PATIENCE) or not method.advance(point):
+        if run.has_stalled(PATIENCE) or not method.advance(point):
             return "stalled"
-        progress.n_iter += 1
+        run.n_iter += 1

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.base import LinearRun
 
 __all__ = ["Visitor", "in_epochs", "used_rows"]
 
@@ -57,28 +57,28 @@ def used_rows(problem: LinearProblem) -> Rows:
     return np.flatnonzero(problem.weight > 0)
 
 
-def in_epochs(progress: Progress, visitor: Visitor) -> Status:
+def in_epochs(run: LinearRun, visitor: Visitor) -> Status:
     """Let a visitor go to rows, epoch after epoch, and measure the gap now and then."""
-    settings = progress.settings
-    shares = _Shares(progress.problem.shape[0])
-    progress.when_stopped = lambda: _offer(progress, visitor, shares)
+    settings = run.settings
+    shares = _Shares(run.problem.shape[0])
+    run.when_stopped = lambda: _offer(run, visitor, shares)
     burst = 1
-    left = progress.resume()
+    left = run.resume()
     if left is not None:
         burst = left["burst"]
         visitor.restore(left["visitor"])
         shares.restore(*left["shares"])
-    while progress.n_iter < settings.max_iter:
-        progress.checkpoint(burst=burst, visitor=visitor.state, shares=shares.state)
-        for _ in range(min(burst, settings.max_iter - progress.n_iter)):
-            order = visitor.order(progress.n_iter)
+    while run.n_iter < settings.max_iter:
+        run.checkpoint(burst=burst, visitor=visitor.state, shares=shares.state)
+        for _ in range(min(burst, settings.max_iter - run.n_iter)):
+            order = visitor.order(run.n_iter)
             shares.add_visits(order[: visitor.visit(order, shares.violations)])
-            progress.monitor.check()
-            progress.n_iter += 1
-        _offer(progress, visitor, shares)
-        if progress.measure():
+            run.monitor.check()
+            run.n_iter += 1
+        _offer(run, visitor, shares)
+        if run.measure():
             break
-        shares.forget(progress.n_iter)
+        shares.forget(run.n_iter)
         burst = min(2 * burst, LONGEST_BURST)
     return "approximate"
 
@@ -124,7 +124,7 @@ class _Shares:
         self.older, self.newer, self.began = older.copy(), newer.copy(), began
 
 
-def _offer(progress: Progress, visitor: Visitor, shares: _Shares) -> None:
+def _offer(run: LinearRun, visitor: Visitor, shares: _Shares) -> None:
     """Offer the visitor's plane, and the alpha that the violations tell of."""
-    progress.replace_primal(*visitor.plane())
-    progress.offer_dual(progress.problem.weight * shares.of_violations())
+    run.replace_primal(*visitor.plane())
+    run.offer_dual(run.problem.weight * shares.of_violations())

@@ -12,20 +12,20 @@ Paper: Cauchy, Méthode générale pour la résolution des systèmes d'équation
 from __future__ import annotations
 
 from hedgerow.problems.base import Status
-from hedgerow.solvers.first_order.descent import SMOOTH_LOSSES, LineSearch, descend
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.base import LinearRun
+from hedgerow.solvers.first_order.descent import LineSearch, descend
+from hedgerow.solvers.solver import LinearSolver
 
 __all__ = ["GRADIENT_DESCENT"]
 
 
-def gradient_descent(progress: Progress) -> Status | None:
+def gradient_descent(run: LinearRun) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    return descend(progress, LineSearch(lambda gradient, _: -gradient, n_remembered=0))
+    return descend(run, LineSearch(lambda gradient, _: -gradient, n_remembered=0))
 
 
-GRADIENT_DESCENT = Solver(
+GRADIENT_DESCENT = LinearSolver(
     name="gradient_descent",
     run=gradient_descent,
-    losses=SMOOTH_LOSSES,
+    needs=("loss.is_smooth",),
 )

@@ -30,10 +30,10 @@ from hedgerow import _core
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.first_order.columns import mapped
 from hedgerow.solvers.first_order.descent import Iterate, descend
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
 
 __all__ = ["ITERATIVE_SCALING"]
 
@@ -100,13 +100,13 @@ def _minima(w: Vector, positive: Vector, negative: Vector, longest: float) -> Ve
     return d
 
 
-def iterative_scaling(progress: Progress) -> Status | None:
+def iterative_scaling(run: LinearRun) -> Status | None:
     """Solve a problem with the logistic loss to the tolerance of the settings."""
-    return descend(progress, _Scaling(progress.problem))
+    return descend(run, _Scaling(run.problem))
 
 
-ITERATIVE_SCALING = Solver(
+ITERATIVE_SCALING = LinearSolver(
     name="iterative_scaling",
     run=iterative_scaling,
-    losses=("logistic",),
+    needs=("loss.has_log_odds",),
 )

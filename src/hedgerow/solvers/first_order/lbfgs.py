@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 
 from hedgerow._base.parameters import whole_number
 from hedgerow.problems.base import Status, inner
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.first_order.columns import curvatures
-from hedgerow.solvers.first_order.descent import SMOOTH_LOSSES, LineSearch, Step, descend
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.first_order.descent import LineSearch, Step, descend
+from hedgerow.solvers.solver import LinearSolver, Option
 
 __all__ = ["LBFGS"]
 
 Vector = NDArray[np.float64]
 
 
-def lbfgs(progress: Progress) -> Status | None:
+def lbfgs(run: LinearRun) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    direction = partial(_direction, diagonal=curvatures(progress.problem))
-    return descend(progress, LineSearch(direction, n_remembered=progress.option("memory")))
+    direction = partial(_direction, diagonal=curvatures(run.problem))
+    return descend(run, LineSearch(direction, n_remembered=run.option("memory")))
 
 
 def _direction(gradient: Vector, steps: Sequence[Step], diagonal: Vector) -> Vector:
@@ -54,9 +54,9 @@ def _direction(gradient: Vector, steps: Sequence[Step], diagonal: Vector) -> Vec
     return d
 
 
-LBFGS = Solver(
+LBFGS = LinearSolver(
     name="lbfgs",
     run=lbfgs,
-    losses=SMOOTH_LOSSES,
+    needs=("loss.is_smooth",),
     options={"memory": Option(10, whole_number(1), "how many of the last steps are remembered")},
 )

@@ -26,9 +26,9 @@ from hedgerow import _core
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.first_order.epochs import in_epochs, used_rows
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
 
 __all__ = ["PEGASOS"]
 
@@ -89,15 +89,15 @@ class _Averaging:
         self.theta, self.lagged = theta.copy(), lagged.copy()
 
 
-def pegasos(progress: Progress) -> Status:
+def pegasos(run: LinearRun) -> Status:
     """Come near the solution, and say how near."""
-    return in_epochs(progress, _Averaging(progress.problem, progress.settings.seed))
+    return in_epochs(run, _Averaging(run.problem, run.settings.seed))
 
 
-PEGASOS = Solver(
+PEGASOS = LinearSolver(
     name="pegasos",
     run=pegasos,
-    losses=("hinge",),
+    needs=("loss.has_step_slope",),
     intercepts=("penalized", "none"),
     is_exact=False,
     takes_pull=False,

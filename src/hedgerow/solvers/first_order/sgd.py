@@ -32,9 +32,9 @@ from hedgerow._base.state import Json
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Status
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.first_order.epochs import in_epochs, used_rows
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.solver import LinearSolver, Option
 
 __all__ = ["SGD"]
 
@@ -95,12 +95,12 @@ class _Steady:
         self.w = w.copy()
 
 
-def sgd(progress: Progress) -> Status:
+def sgd(run: LinearRun) -> Status:
     """Come near the solution, and say how near."""
-    problem = progress.problem
-    _refuse_intercept(problem, progress.option("form"))
-    share = _share(problem, progress.option("form"), progress.option("rate"))
-    return in_epochs(progress, _Steady(problem, progress.settings.seed, share))
+    problem = run.problem
+    _refuse_intercept(problem, run.option("form"))
+    share = _share(problem, run.option("form"), run.option("rate"))
+    return in_epochs(run, _Steady(problem, run.settings.seed, share))
 
 
 def _refuse_intercept(problem: LinearProblem, form: str) -> None:
@@ -129,10 +129,10 @@ def _share(problem: LinearProblem, form: str, rate: float | None) -> float:
     return share
 
 
-SGD = Solver(
+SGD = LinearSolver(
     name="sgd",
     run=sgd,
-    losses=("hinge",),
+    needs=("loss.has_step_slope",),
     is_exact=False,
     takes_pull=False,
     options={

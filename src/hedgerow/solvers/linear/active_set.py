@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.ridge_system import RidgeSystem, ridge_system
-from hedgerow.solvers.settings import Progress
 
 __all__ = ["finish_exactly", "is_cheap"]
 
@@ -42,12 +42,12 @@ def is_cheap(problem: LinearProblem) -> bool:
     return n_samples <= FEW_ROWS and n_samples * small**2 <= CHEAP
 
 
-def finish_exactly(progress: Progress, alpha: Vector) -> None:
+def finish_exactly(run: LinearRun, alpha: Vector) -> None:
     """Try to replace the points of a nearly solved problem by exact ones."""
-    problem = progress.problem
+    problem = run.problem
     if is_cheap(problem):
-        _cancel_out(progress)
-    if not is_cheap(problem) or progress.relative_gap > 1e-2:
+        _cancel_out(run)
+    if not is_cheap(problem) or run.relative_gap > 1e-2:
         return
     norms = _core.row_sq_norms(problem.matrix, problem.n_threads) + problem.rho
     stiffness = STIFF / max(float(np.mean(norms)), 1e-100)
@@ -56,22 +56,22 @@ def finish_exactly(progress: Progress, alpha: Vector) -> None:
     for _ in range(REGROUPINGS):
         alpha, residuals = _solve_group(system, groups, stiffness)
         margins = problem.target - residuals
-        progress.offer_primal(system.w, _intercept(problem, system, margins))
-        progress.offer_dual(alpha)
+        run.offer_primal(system.w, _intercept(problem, system, margins))
+        run.offer_dual(alpha)
         if not groups.regroup(alpha, residuals):
             return
 
 
-def _cancel_out(progress: Progress) -> None:
+def _cancel_out(run: LinearRun) -> None:
     """Where rows surround the origin, bring the w of a pull to 0: by least squares in the free alphas.
 
     Then the optimum is 0, any alphas that cancel out are the best ones, and none of them is singled
     out by the rows between: the exact finish has nothing to hold on to.
     """
-    problem, alpha = progress.problem, progress.alpha
+    problem, alpha = run.problem, run.alpha
     n_samples, n_features = problem.shape
     is_free = problem.pull != 0.0 and problem.intercept == "free" and n_features < n_samples
-    if not is_free or progress.is_solved:
+    if not is_free or run.is_solved:
         return
     between = (alpha > problem.lower) & (alpha < problem.upper)
     threads = problem.n_threads
@@ -79,7 +79,7 @@ def _cancel_out(progress: Progress) -> None:
     gram = _core.gram(problem.matrix, between.astype(np.float64), 1.0, threads)
     back, *_ = np.linalg.lstsq(gram, np.append(w, 0.0), rcond=None)
     scores = _core.scores(problem.matrix, back[None, :-1].copy(), back[-1:].copy(), threads)[:, 0]
-    progress.offer_dual(alpha - np.where(between, problem.y * scores, 0.0))
+    run.offer_dual(alpha - np.where(between, problem.y * scores, 0.0))
 
 
 class _Groups:

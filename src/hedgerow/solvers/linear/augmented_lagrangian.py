@@ -28,10 +28,17 @@ from hedgerow import _core
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status, inner
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
+from hedgerow.solvers.linear.active_set import is_cheap
 from hedgerow.solvers.linear.ridge_system import cholesky_factor
-from hedgerow.solvers.linear.smooth_objective import Sample, SmoothObjective, loss_shape
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.linear.smooth_objective import (
+    ROWS_PER_UNKNOWN,
+    WORTH_A_START,
+    Sample,
+    SmoothObjective,
+)
+from hedgerow.solvers.solver import LinearSolver
+from hedgerow.solvers.workload import MOST_UNKNOWNS, Workload
 
 __all__ = ["AUGMENTED_LAGRANGIAN"]
 
@@ -51,21 +58,21 @@ PATIENCE = 60
 """Steps in which the gap does not halve after which rounding has won."""
 
 
-def augmented_lagrangian(progress: Progress) -> Status | None:
+def augmented_lagrangian(run: LinearRun) -> Status | None:
     """Solve a problem with a loss of straight pieces to the tolerance of the settings."""
     least, since = np.inf, 0
-    left = progress.resume()
+    left = run.resume()
     if left is None:
-        path = _started(progress)
+        path = _started(run)
     else:
         least, since = left["least"], left["since"]
-        path = _Path(progress.problem, **left["path"])
-    while not path.objective.offer(progress) and progress.n_iter < progress.settings.max_iter:
-        progress.checkpoint(least=least, since=since, path=path.state)
+        path = _Path(run.problem, **left["path"])
+    while not path.objective.offer(run) and run.n_iter < run.settings.max_iter:
+        run.checkpoint(least=least, since=since, path=path.state)
         if since >= PATIENCE:
             return "stalled"
-        path.advance(progress.settings.tol)
-        progress.n_iter += 1
+        path.advance(run.settings.tol)
+        run.n_iter += 1
         gap = path.gap
         least, since = (gap, 0) if gap < 0.5 * least else (least, since + 1)
     return None
@@ -83,7 +90,7 @@ class _Path:
     ) -> None:
         self.objective = objective = SmoothObjective(problem)
         self.window = window
-        objective.shape = loss_shape(problem, 1.0 / window)
+        objective.shape = problem.loss.core_shape(1.0 / window)
         objective.shift = 0.5 * (problem.lower + problem.upper) if old_alpha is None else old_alpha
         objective.move_to(np.zeros_like(objective.penalised) if z is None else z)
 
@@ -105,7 +112,8 @@ class _Path:
         if objective.astray(gradient) <= max(apart, NEGLIGIBLE * tol * abs(objective.primal)):
             self.window *= NARROWER
             old_alpha = objective.alpha.copy()
-            objective.reshape(loss_shape(objective.problem, 1.0 / self.window), old_alpha)
+            shape = objective.problem.loss.core_shape(1.0 / self.window)
+            objective.reshape(shape, old_alpha)
 
     @property
     def gap(self) -> float:
@@ -115,15 +123,15 @@ class _Path:
         return gap / max(abs(objective.primal), abs(objective.dual), 1e-300)
 
 
-def _started(progress: Progress) -> _Path:
+def _started(run: LinearRun) -> _Path:
     """Return a path from the known start, from the solution of a sample of very many rows, or from 0."""
-    problem, start = progress.problem, progress.start
+    problem, start = run.problem, run.start
     window = FIRST_WINDOW * problem.unit
     if start is not None:
         path = _Path(problem, START_WINDOW * window, old_alpha=problem.boxed(start.alpha))
         path.objective.move_to(path.objective.point(start.w, start.intercept))
         return path
-    sample = Sample.to_start_from(problem, progress.settings.seed)
+    sample = Sample.to_start_from(problem, run.settings.seed)
     if sample is None:
         return _Path(problem, window)
     small = _Path(sample.problem(problem), window)
@@ -134,9 +142,20 @@ def _started(progress: Progress) -> _Path:
     return _Path(problem, max(small.window, START_WINDOW * window), small.objective.z)
 
 
-AUGMENTED_LAGRANGIAN = Solver(
+def _effort(work: Workload) -> float:
+    """Return about the time it takes; it is for many rows."""
+    is_wide = work.n_features >= work.n_samples
+    if is_wide or is_cheap(work.problem) or work.unknowns > MOST_UNKNOWNS:
+        return np.inf
+    sampled = ROWS_PER_UNKNOWN * work.unknowns
+    steps = 15.0 if work.n_samples >= WORTH_A_START * sampled else 40.0
+    return steps * (work.pass_ + 0.15 * work.gram + work.factor)
+
+
+AUGMENTED_LAGRANGIAN = LinearSolver(
     name="augmented_lagrangian",
     run=augmented_lagrangian,
-    losses=("hinge", "epsilon_insensitive"),
+    needs=("loss.is_piecewise_linear",),
+    effort=_effort,
     takes_pull=False,
 )

@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._base.parameters import one_of, true_or_false
-from hedgerow.losses import ClippedLoss, Loss
+from hedgerow.losses import Loss
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.base import LinearRun
+from hedgerow.solvers.linear.active_set import is_cheap
+from hedgerow.solvers.solver import LinearSolver, Option
+from hedgerow.solvers.workload import VISIT, Workload
 
 __all__ = [
     "DUAL_COORDINATE_DESCENT",
@@ -67,59 +69,57 @@ class Sweeper(Protocol):
 
 
 class Offer(Protocol):
-    """Offers where the sweeps stand to the progress."""
+    """Offers where the sweeps stand to the run."""
 
     def __call__(self, *, thoroughly: bool) -> float:
         """Return about the relative gap."""
 
 
-def dual_coordinate_descent(progress: Progress) -> None:
+def dual_coordinate_descent(run: LinearRun) -> None:
     """Solve to the tolerance of the settings, or as far as max_iter sweeps go."""
-    if progress.is_solved:
+    if run.is_solved:
         return
-    core, start = _core_solver(progress), progress.start
-    if start is not None and progress.begun is None:
-        core.set_alpha(progress.problem.boxed(start.alpha), start.intercept)
-    descend(progress, core, partial(_offer_core, progress, core))
+    core, start = _core_solver(run), run.start
+    if start is not None and run.begun is None:
+        core.set_alpha(run.problem.boxed(start.alpha), start.intercept)
+    descend(run, core, partial(_offer_core, run, core))
 
 
-def descend(progress: Progress, core: Sweeper, offer: Offer) -> None:
+def descend(run: LinearRun, core: Sweeper, offer: Offer) -> None:
     """Sweep until the gap is within the tolerance, or as far as max_iter sweeps go."""
-    settings = progress.settings
-    progress.when_stopped = lambda: offer(thoroughly=True)
-    mark, burst = FIRST_MARK * progress.problem.unit, FIRST_BURST
-    left = progress.resume() or progress.begun
+    settings = run.settings
+    run.when_stopped = lambda: offer(thoroughly=True)
+    mark, burst = FIRST_MARK * run.problem.unit, FIRST_BURST
+    left = run.resume() or run.begun
     if left is not None:
         mark, burst = left["mark"], left["burst"]
         core.restore(*left["core"])
-    while progress.n_iter < settings.max_iter:
-        progress.checkpoint(mark=mark, burst=burst, core=core.state)
-        sweeps, violation = core.run(min(burst, settings.max_iter - progress.n_iter), mark)
-        progress.n_iter += sweeps
-        gap = offer(thoroughly=progress.n_iter >= settings.max_iter)
-        if progress.measure():
+    while run.n_iter < settings.max_iter:
+        run.checkpoint(mark=mark, burst=burst, core=core.state)
+        sweeps, violation = core.run(min(burst, settings.max_iter - run.n_iter), mark)
+        run.n_iter += sweeps
+        gap = offer(thoroughly=run.n_iter >= settings.max_iter)
+        if run.measure():
             break
         if violation <= mark:
-            mark = next_mark(progress, mark, gap)
+            mark = next_mark(run, mark, gap)
         burst = min(2 * burst, LONGEST_BURST)
 
 
-def next_mark(progress: Progress, mark: float, gap: float) -> float:
+def next_mark(run: LinearRun, mark: float, gap: float) -> float:
     """Return what violations are to get below next, now that they are below a mark."""
-    share = progress.settings.tol / gap if gap > 0.0 else 0.5
+    share = run.settings.tol / gap if gap > 0.0 else 0.5
     # The gap of a smooth loss falls as the square of the violations.
-    return mark * float(
-        np.clip(np.sqrt(share) if progress.problem.loss.is_smooth else share, 0.03, 0.5)
-    )
+    return mark * float(np.clip(np.sqrt(share) if run.problem.loss.is_smooth else share, 0.03, 0.5))
 
 
-def _core_solver(progress: Progress) -> _core.DualCoordinateDescent:
+def _core_solver(run: LinearRun) -> _core.DualCoordinateDescent:
     """Return the core's solver for this problem."""
-    problem = progress.problem
-    options = {name: progress.option(name) for name in ("order", "shrinking")}
+    problem = run.problem
+    options = {name: run.option(name) for name in ("order", "shrinking")}
     is_free = problem.intercept == "free"
     rho = weight_of_intercept(problem)
-    return core_solver(problem, rho, progress.settings.seed, options, moves_shift=is_free)
+    return core_solver(problem, rho, run.settings.seed, options, moves_shift=is_free)
 
 
 def core_solver(
@@ -135,7 +135,7 @@ def core_solver(
         problem.y,
         problem.target,
         problem.weight,
-        loss=problem.loss.name,
+        loss=str(problem.loss.core_rule),
         epsilon=problem.loss.epsilon,
         rho=rho,
         free_intercept=moves_shift,
@@ -162,47 +162,47 @@ def weight_of_intercept(problem: LinearProblem) -> float:
 def stiffness(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> float:
     """Return the same of rows with that mean squared norm; ``weight`` may be that of some of them."""
     curvature = 0.0
-    if isinstance(loss, ClippedLoss):
+    if loss.is_piecewise_linear or loss.is_piecewise_quadratic:
         curvature = float(np.mean(loss.curvature(weight[weight > 0]))) / n_rows
     return mean_norm + curvature or 1.0
 
 
-def _offer_core(
-    progress: Progress, core: _core.DualCoordinateDescent, *, thoroughly: bool
-) -> float:
+def _offer_core(run: LinearRun, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:
     """Offer where the core stands; return about the relative gap."""
     point = core.w, core.intercept, core.alpha, core.scores
-    return offer_point(progress, *point, thoroughly=thoroughly)
+    return offer_point(run, *point, thoroughly=thoroughly)
 
 
 def offer_point(
-    progress: Progress, w: Vector, b: float, alpha: Vector, scores: Vector, *, thoroughly: bool
+    run: LinearRun, w: Vector, b: float, alpha: Vector, scores: Vector, *, thoroughly: bool
 ) -> float:
     """Offer w, with the best intercept there is, and alpha; return about the relative gap."""
-    problem = progress.problem
+    problem = run.problem
     if problem.intercept == "free":
         best = problem.best_intercept(scores - b)
         scores, b = scores + (best - b), best
-    progress.offer_primal(w, b, scores)
+    run.offer_primal(w, b, scores)
     dual = problem.dual_objective(alpha, w)
-    gap = relative_gap(progress.primal, dual, problem.least_scale)
+    gap = relative_gap(run.primal, dual, problem.least_scale)
     if problem.intercept != "free":
-        progress.offer_dual(alpha, objective=dual)
-    elif thoroughly or progress.is_promising(gap):
-        progress.offer_dual(alpha)
+        run.offer_dual(alpha, objective=dual)
+    elif thoroughly or run.is_promising(gap):
+        run.offer_dual(alpha)
     return gap
 
 
-DUAL_COORDINATE_DESCENT = Solver(
+def _effort(work: Workload) -> float:
+    """Return about the time it takes: small problems have solvers that end at the last bit."""
+    if is_cheap(work.problem):
+        return np.inf
+    return VISIT * work.values * float(np.clip(4.0 * work.freedom, 15.0, 3000.0))
+
+
+DUAL_COORDINATE_DESCENT = LinearSolver(
     name="dual_coordinate_descent",
     run=dual_coordinate_descent,
-    losses=(
-        "hinge",
-        "squared_hinge",
-        "logistic",
-        "epsilon_insensitive",
-        "squared_epsilon_insensitive",
-    ),
+    needs=("loss.core_rule",),
+    effort=_effort,
     options={
         "order": Option(
             "shuffled",

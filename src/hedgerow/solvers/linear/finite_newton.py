@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from hedgerow.problems.base import Status, inner
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.active_set import is_cheap
 from hedgerow.solvers.linear.ridge_system import Direction, RidgeSystem, ridge_system
-from hedgerow.solvers.settings import Progress
 
 __all__ = ["finite_newton"]
 
@@ -34,40 +34,38 @@ PIECES = 50
 """Most pieces of the slope that one line search visits."""
 
 
-def finite_newton(progress: Progress) -> Status | None:
+def finite_newton(run: LinearRun) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    problem, settings = progress.problem, progress.settings
+    problem, settings = run.problem, run.settings
     system = ridge_system(problem)
     exact = is_cheap(problem)
     bend = np.zeros(problem.shape[0])
     length = 1.0
-    left = progress.resume()
+    left = run.resume()
     if left is not None:
         bend, length = left["bend"], left["length"]
         system.place(*left["point"])
     margins = system.margins()
-    while (
-        progress.n_iter < settings.max_iter and length > 0.0 and not progress.has_stalled(PATIENCE)
-    ):
-        progress.checkpoint(bend=bend, length=length, point=system.point)
+    while run.n_iter < settings.max_iter and length > 0.0 and not run.has_stalled(PATIENCE):
+        run.checkpoint(bend=bend, length=length, point=system.point)
         residual = problem.target - margins
         alpha = problem.loss.alpha_at(residual, problem.weight)
-        progress.offer_primal(system.w, system.intercept, problem.y * margins)
-        progress.offer_dual(alpha)
-        solved, bend_before = progress.measure(), bend
-        bend = problem.loss.bend_at(residual, problem.weight)
+        run.offer_primal(system.w, system.intercept, problem.y * margins)
+        run.offer_dual(alpha)
+        solved, bend_before = run.measure(), bend
+        bend = problem.loss.second_derivative(residual, problem.weight)
         settled = np.array_equal(bend_before, bend)
-        if progress.relative_gap <= ROUNDING or (solved and (settled or not exact)):
+        if run.relative_gap <= ROUNDING or (solved and (settled or not exact)):
             break
         system.factorise(bend)
         step = system.direction(alpha, np.zeros_like(alpha))
         length = _best_length(problem, system, residual, step)
         system.move(step, length)
         margins = system.margins()
-        if problem.loss.name != "logistic":
-            progress.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
-        progress.n_iter += 1
-    return "stalled" if progress.n_iter < settings.max_iter else None
+        if problem.loss.is_piecewise_quadratic:
+            run.offer_dual(alpha + step.alpha)  # with few rows, free of the margins' rounding
+        run.n_iter += 1
+    return "stalled" if run.n_iter < settings.max_iter else None
 
 
 def _best_length(
@@ -85,7 +83,7 @@ def _best_length(
     def slope_and_rise(length: float) -> tuple[float, float]:
         there = start - length * d_margin
         pull = inner(d_margin, problem.loss.alpha_at(there, weight))
-        rise = inner(np.square(d_margin), problem.loss.bend_at(there, weight))
+        rise = inner(np.square(d_margin), problem.loss.second_derivative(there, weight))
         return linear + length * quadratic - pull, quadratic + rise
 
     low, high = 0.0, 1.0

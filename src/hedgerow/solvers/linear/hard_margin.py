@@ -25,9 +25,9 @@ from hedgerow.errors import NotSeparableError
 from hedgerow.problems.base import Solution, Status, inner
 from hedgerow.problems.hard_margin import HardMarginProblem, Overlap
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import GapRun, Settings
 from hedgerow.solvers.linear.active_set import is_cheap
 from hedgerow.solvers.linear.overlap import find_overlap
-from hedgerow.solvers.settings import Progress, Settings
 
 __all__ = ["hard_margin"]
 
@@ -48,29 +48,28 @@ SAMPLE = 2000
 """Rows to search first, and 20 times the number of features if that is more."""
 
 
-def hard_margin(progress: Progress, solve_soft: SolveSoft) -> Status | None:
+def hard_margin(run: GapRun[HardMarginProblem], solve_soft: SolveSoft) -> Status | None:
     """Solve a problem with a hard margin to the tolerance of the settings."""
-    problem, settings = progress.problem, progress.settings
-    assert isinstance(problem, HardMarginProblem)
+    problem, settings = run.problem, run.settings
     size = _mean_square(problem)
     C = 1.0 / size
-    while C * size <= HARDEST and progress.n_iter < settings.max_iter:
-        left = settings.max_iter - progress.n_iter
+    while C * size <= HARDEST and run.n_iter < settings.max_iter:
+        left = settings.max_iter - run.n_iter
         soft = replace(settings, tol=0.1 * settings.tol, max_iter=left, options={})
         solution = solve_soft(problem.soft(C), soft)
-        progress.n_iter += solution.n_iter
-        separates = _offer(progress, solution.w, solution.intercept, solution.alpha)
+        run.n_iter += solution.n_iter
+        separates = _offer(run, solution.w, solution.intercept, solution.alpha)
         if separates and is_cheap(problem) and np.any(solution.alpha > 0.0):
-            _offer(progress, *_through_margins(problem, solution.alpha))
-        is_exact = float(np.max(solution.alpha)) < C or progress.relative_gap <= DEEP
-        if progress.measure() and (is_exact or not is_cheap(problem)):
+            _offer(run, *_through_margins(problem, solution.alpha))
+        is_exact = float(np.max(solution.alpha)) < C or run.relative_gap <= DEEP
+        if run.measure() and (is_exact or not is_cheap(problem)):
             return None
         overlap = None if separates else _overlap(problem, solution.alpha, C * size, size)
         if overlap is not None:
             msg = f"no plane separates the classes: combinations of {len(overlap.rows)} rows meet"
             raise NotSeparableError(msg, overlap)
         C *= GROWTH
-    return "stalled" if progress.n_iter < settings.max_iter else None
+    return "stalled" if run.n_iter < settings.max_iter else None
 
 
 def _mean_square(problem: LinearProblem) -> float:
@@ -79,18 +78,17 @@ def _mean_square(problem: LinearProblem) -> float:
     return (float(np.mean(norms)) + problem.rho) or 1.0
 
 
-def _offer(progress: Progress, w: Vector, b: float, alpha: Vector) -> bool:
+def _offer(run: GapRun[HardMarginProblem], w: Vector, b: float, alpha: Vector) -> bool:
     """Offer a plane, scaled, and an alpha; return whether the plane separates."""
-    problem = progress.problem
-    assert isinstance(problem, HardMarginProblem)
-    progress.offer_dual(alpha)
+    problem = run.problem
+    run.offer_dual(alpha)
     scores = problem.scores(w, b)
     if problem.intercept == "free":
         best = problem.best_intercept(scores - b)
         scores, b = problem.scores(w, best), best
     least = problem.least_margin(scores)
     if least > 0.0:
-        progress.offer_primal(w / least, b / least)  # its scores are not those scaled: rounding
+        run.offer_primal(w / least, b / least)  # its scores are not those scaled: rounding
     return least > 0.0
 
 

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.active_set import finish_exactly, is_cheap
 from hedgerow.solvers.linear.ridge_system import Direction, RidgeSystem, ridge_system
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
+from hedgerow.solvers.workload import MOST_UNKNOWNS, Workload
 
 __all__ = ["INTERIOR_POINT"]
 
@@ -41,23 +42,19 @@ DEEP = 1e-9
 """Relative gap to reach on small problems, where the exact finish needs a good guess."""
 
 
-def interior_point(progress: Progress) -> Status | None:
+def interior_point(run: LinearRun) -> Status | None:
     """Solve a problem with a loss of straight pieces to the tolerance of the settings."""
-    problem, settings = progress.problem, progress.settings
+    problem, settings = run.problem, run.settings
     path = _Path(problem, ridge_system(problem))
     enough = min(settings.tol, DEEP) if is_cheap(problem) else settings.tol
     lowest, since = path.mu, 0
-    left = progress.resume()
+    left = run.resume()
     if left is not None:
         lowest, since = left["lowest"], left["since"]
         path.go_on_from(left["path"])
     while True:
-        progress.checkpoint(lowest=lowest, since=since, path=path.state)
-        if (
-            path.gap(progress) <= enough
-            or progress.n_iter >= settings.max_iter
-            or since >= PATIENCE
-        ):
+        run.checkpoint(lowest=lowest, since=since, path=path.state)
+        if path.gap(run) <= enough or run.n_iter >= settings.max_iter or since >= PATIENCE:
             break
         try:
             path.advance()
@@ -66,9 +63,9 @@ def interior_point(progress: Progress) -> Status | None:
         ):  # the path has come as far as numbers can; the finish may do more
             since = PATIENCE
             break
-        progress.n_iter += 1
+        run.n_iter += 1
         lowest, since = (path.mu, 0) if path.mu < 0.5 * lowest else (lowest, since + 1)
-    finish_exactly(progress, path.alpha_on_bounds())
+    finish_exactly(run, path.alpha_on_bounds())
     return "stalled" if since >= PATIENCE else None
 
 
@@ -104,18 +101,18 @@ class _Path:
         self.mu = _mean_product(self.point)
         self.margins = self.system.margins()
 
-    def gap(self, progress: Progress) -> float:
+    def gap(self, run: LinearRun) -> float:
         """Offer this point, and return the relative gap reached so far."""
         w, b, scores = self.system.w, self.system.intercept, self.problem.y * self.margins
         if self.problem.intercept == "free":
             best = self.problem.best_intercept(scores - b)
             scores, b = scores + (best - b), best
-        progress.offer_primal(w, b, scores)
-        progress.offer_dual(self.alpha_on_bounds())
-        if not progress.is_solved:
-            progress.offer_dual(self._by_row(self.point[0]))
-        progress.measure()
-        return progress.relative_gap
+        run.offer_primal(w, b, scores)
+        run.offer_dual(self.alpha_on_bounds())
+        if not run.is_solved:
+            run.offer_dual(self._by_row(self.point[0]))
+        run.measure()
+        return run.relative_gap
 
     def alpha_on_bounds(self) -> Vector:
         """Return alpha with the values that are heading for a bound put onto it.
@@ -189,8 +186,18 @@ def _longest(point: Vector, change: Vector, cap: float) -> float:
     return float(np.min(point[falls] / -change[falls], initial=cap))
 
 
-INTERIOR_POINT = Solver(
+def _effort(work: Workload) -> float:
+    """Return about the time it takes; none for small problems, which are solved to the last bit."""
+    if is_cheap(work.problem):
+        return 0.0
+    if work.unknowns > MOST_UNKNOWNS:
+        return np.inf
+    return 25.0 * (8.0 * work.pass_ + work.gram + work.factor)
+
+
+INTERIOR_POINT = LinearSolver(
     name="interior_point",
     run=interior_point,
-    losses=("hinge", "epsilon_insensitive"),
+    needs=("loss.is_piecewise_linear",),
+    effort=_effort,
 )

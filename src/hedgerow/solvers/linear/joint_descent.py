@@ -4,7 +4,7 @@ Problem: several LinearProblems with the same rows, loss and intercept, each wit
 its own: the classes of one machine, or one class in several folds. The core keeps the weights of a
 feature side by side and visits a row for all problems that it is active for.
 
-Given: a progress each. Offered: as by dual coordinate descent, until the problem is solved, or most rows
+Given: a run each. Offered: as by dual coordinate descent, until the problem is solved, or most rows
 rest for most problems, from where each goes on faster alone.
 Cost: a pass over the rows' non-zeros a sweep, for all of them about as much as for three alone.
 """
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.dual_coordinate_descent import (
     FIRST_BURST,
     FIRST_MARK,
@@ -27,13 +28,11 @@ from hedgerow.solvers.linear.dual_coordinate_descent import (
     offer_point,
     weight_of_intercept,
 )
-from hedgerow.solvers.settings import Progress
 
 __all__ = ["descend_together", "is_alike"]
 
 Vector = NDArray[np.float64]
 
-LOSSES = ("hinge", "squared_hinge", "logistic")
 WORTH_IT = 2.5
 """Visits of problems in one visit of a row from which that is faster than one each."""
 
@@ -44,18 +43,19 @@ def is_alike(a: LinearProblem, b: LinearProblem) -> bool:
         a.matrix is b.matrix and a.loss == b.loss and (a.intercept, a.rho) == (b.intercept, b.rho)
     )
     return same and all(
-        problem.loss.name in LOSSES
+        problem.loss.core_rule is not None
+        and not problem.loss.is_two_sided
         and problem.targets is None
         and not (problem.pull or problem.penalty.bounds_dual)
         for problem in (a, b)
     )
 
 
-def descend_together(progresses: Sequence[Progress]) -> None:
-    """Sweep over alike problems as long as that is worth it; each progress says where it stands."""
-    descent = _JointDescent(progresses)
-    for k, progress in enumerate(progresses):
-        progress.when_stopped = lambda k=k: descent.offer(k, descent.points(), thoroughly=True)
+def descend_together(runs: Sequence[LinearRun]) -> None:
+    """Sweep over alike problems as long as that is worth it; each run says where it stands."""
+    descent = _JointDescent(runs)
+    for k, run in enumerate(runs):
+        run.when_stopped = lambda k=k: descent.offer(k, descent.points(), thoroughly=True)
     while descent.live and descent.burst_pays():
         pass
     descent.leave()
@@ -64,17 +64,17 @@ def descend_together(progresses: Sequence[Progress]) -> None:
 class _JointDescent:
     """The sweeps under way."""
 
-    def __init__(self, progresses: Sequence[Progress]) -> None:
-        first = progresses[0]
-        problems = [progress.problem for progress in progresses]
-        self.progresses = progresses
-        self.live = list(range(len(progresses)))
+    def __init__(self, runs: Sequence[LinearRun]) -> None:
+        first = runs[0]
+        problems = [run.problem for run in runs]
+        self.runs = runs
+        self.live = list(range(len(runs)))
         self.marks = np.array([FIRST_MARK * problem.unit for problem in problems])
         self.burst = FIRST_BURST
         self.core = _core.JointDescent(
             first.problem.matrix,
             np.array([problem.y * problem.weight for problem in problems]),
-            loss=first.problem.loss.name,
+            loss=str(first.problem.loss.core_rule),
             target=float(first.problem.target[0]),
             rho=max(map(weight_of_intercept, problems)),
             free_intercept=first.problem.intercept == "free",
@@ -86,33 +86,33 @@ class _JointDescent:
 
     def _start(self) -> None:
         """Begin where solutions are thought to be, if that is known of any."""
-        starts = [progress.start for progress in self.progresses]
+        starts = [run.start for run in self.runs]
         if any(start is not None for start in starts):
             alpha = [
-                np.zeros(len(progress.problem.weight))
+                np.zeros(len(run.problem.weight))
                 if start is None
-                else progress.problem.boxed(start.alpha)
-                for progress, start in zip(self.progresses, starts, strict=True)
+                else run.problem.boxed(start.alpha)
+                for run, start in zip(self.runs, starts, strict=True)
             ]
             intercept = [0.0 if start is None else start.intercept for start in starts]
             self.core.set_alpha(np.array(alpha), np.array(intercept, dtype=np.float64))
 
     def burst_pays(self) -> bool:
         """Make some sweeps and offer what they found; say whether more of them are worth it."""
-        live = [self.progresses[k] for k in self.live]
-        left = min(progress.settings.max_iter - progress.n_iter for progress in live)
+        live = [self.runs[k] for k in self.live]
+        left = min(run.settings.max_iter - run.n_iter for run in live)
         sweeps, violations, n_visits, n_rows = self.core.run(min(self.burst, left), self.marks)
         points = self.points()
         for k in tuple(self.live):
-            progress = self.progresses[k]
-            progress.n_iter += math.ceil(sweeps[k])
-            is_last = progress.n_iter >= progress.settings.max_iter
+            run = self.runs[k]
+            run.n_iter += math.ceil(sweeps[k])
+            is_last = run.n_iter >= run.settings.max_iter
             gap = self.offer(k, points, thoroughly=is_last)
-            if progress.measure() or is_last:
+            if run.measure() or is_last:
                 self.core.retire(k)
                 self.live.remove(k)
             elif violations[k] <= self.marks[k]:
-                self.marks[k] = next_mark(progress, self.marks[k], gap)
+                self.marks[k] = next_mark(run, self.marks[k], gap)
         self.burst = min(2 * self.burst, LONGEST_BURST)
         return bool(n_visits >= WORTH_IT * n_rows)
 
@@ -125,13 +125,13 @@ class _JointDescent:
     ) -> float:
         """Offer where problem k stands; return about its relative gap."""
         w, b, alpha, scores = (part[k] for part in points)
-        return offer_point(self.progresses[k], w, float(b), alpha, scores, thoroughly=thoroughly)
+        return offer_point(self.runs[k], w, float(b), alpha, scores, thoroughly=thoroughly)
 
     def leave(self) -> None:
         """Tell those that are not solved where to go on."""
         w, intercept, alpha, _ = self.points() if self.live else ((),) * 4
         for k in self.live:
-            progress, excess = self.progresses[k], float(self.core.excess[k])
-            shift = float(intercept[k]) - weight_of_intercept(progress.problem) * excess
+            run, excess = self.runs[k], float(self.core.excess[k])
+            shift = float(intercept[k]) - weight_of_intercept(run.problem) * excess
             core = alpha[k], w[k], shift, excess, int(self.core.n_swept), True
-            progress.begun = {"mark": float(self.marks[k]), "burst": self.burst, "core": core}
+            run.begun = {"mark": float(self.marks[k]), "burst": self.burst, "core": core}

@@ -29,6 +29,7 @@ from hedgerow import _core
 from hedgerow._base.parameters import one_of
 from hedgerow._base.state import Json
 from hedgerow.problems.base import Status, inner
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.active_set import is_cheap
 from hedgerow.solvers.linear.finite_newton import finite_newton
 from hedgerow.solvers.linear.ridge_system import cholesky_factor
@@ -39,8 +40,8 @@ from hedgerow.solvers.linear.smooth_objective import (
     SmoothObjective,
 )
 from hedgerow.solvers.linear.truncated_newton import Truncated, TrustRegion
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Option, Solver
+from hedgerow.solvers.solver import LinearSolver, Option
+from hedgerow.solvers.workload import Workload
 
 __all__ = ["DIRECT_UNKNOWNS", "NEWTON"]
 
@@ -71,52 +72,52 @@ class _Steps(Protocol):
         """Go on from a state."""
 
 
-def newton(progress: Progress) -> Status | None:
+def newton(run: LinearRun) -> Status | None:
     """Solve a problem with a smooth loss to the tolerance of the settings."""
-    objective = SmoothObjective(progress.problem)
-    steps = _steps(progress, objective)
+    objective = SmoothObjective(run.problem)
+    steps = _steps(run, objective)
     if steps is None:
-        return finite_newton(progress)
-    left = progress.resume()
+        return finite_newton(run)
+    left = run.resume()
     if left is None:
-        objective.move_to(_start(objective, progress))
+        objective.move_to(_start(objective, run))
     else:
         objective.move_to(left["z"])
         steps.go_on_from(left["steps"])
-    while not objective.offer(progress) and progress.n_iter < progress.settings.max_iter:
-        progress.checkpoint(z=objective.z, steps=steps.state)
+    while not objective.offer(run) and run.n_iter < run.settings.max_iter:
+        run.checkpoint(z=objective.z, steps=steps.state)
         before = objective.value
         steps.advance()
-        progress.n_iter += 1
+        run.n_iter += 1
         if before - objective.value <= ROUNDING * abs(before) and not steps.was_cut:
-            objective.offer(progress)
+            objective.offer(run)
             return "stalled"
     return None
 
 
-def _steps(progress: Progress, objective: SmoothObjective) -> _Steps | None:
+def _steps(run: LinearRun, objective: SmoothObjective) -> _Steps | None:
     """Return how steps are made; None if to the last bit."""
-    is_preconditioned = progress.option("preconditioner") == "diagonal"
-    if progress.option("step") == "trust_region":
+    is_preconditioned = run.option("preconditioner") == "diagonal"
+    if run.option("step") == "trust_region":
         return TrustRegion(objective, is_preconditioned)
-    n_samples, n_features = progress.problem.shape
-    system = progress.option("system")
+    n_samples, n_features = run.problem.shape
+    system = run.option("system")
     if system == "auto":
         system = "direct" if n_features <= DIRECT_UNKNOWNS else "truncated"
-        if is_cheap(progress.problem) or n_samples <= min(n_features, DIRECT_UNKNOWNS):
+        if is_cheap(run.problem) or n_samples <= min(n_features, DIRECT_UNKNOWNS):
             system = "exact"
     if system == "exact":
         return None
     if system == "direct":
-        return _Direct(objective, progress.settings.seed)
+        return _Direct(objective, run.settings.seed)
     return Truncated(objective, is_preconditioned)
 
 
-def _start(objective: SmoothObjective, progress: Progress) -> Vector:
+def _start(objective: SmoothObjective, run: LinearRun) -> Vector:
     """Return the known start, the solution of a sample of the rows if there are very many, or 0."""
-    if progress.start is not None:
-        return objective.point(progress.start.w, progress.start.intercept)
-    seed = progress.settings.seed
+    if run.start is not None:
+        return objective.point(run.start.w, run.start.intercept)
+    seed = run.settings.seed
     sample = Sample.to_start_from(objective.problem, seed)
     if sample is None:
         return np.zeros_like(objective.penalised)
@@ -176,10 +177,21 @@ class _Direct:
         return Sample.draw(self.objective.problem.shape[0], self.every, self.seed)
 
 
-NEWTON = Solver(
+def _effort(work: Workload) -> float:
+    """Return about the time it takes; none for small problems, which are solved to the last bit."""
+    if is_cheap(work.problem):
+        return 0.0
+    if work.unknowns > DIRECT_UNKNOWNS:
+        return 250.0 * max(work.freedom, 1.0) * work.pass_
+    sampled = ROWS_PER_UNKNOWN * work.unknowns
+    return 7.0 * (work.pass_ + min(1.0, sampled / work.n_samples) * work.gram + work.factor)
+
+
+NEWTON = LinearSolver(
     name="newton",
     run=newton,
-    losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
+    needs=("loss.is_smooth",),
+    effort=_effort,
     options={
         "system": Option(
             "auto",

@@ -25,10 +25,10 @@ from hedgerow import _core
 from hedgerow.data.rows import columns_of
 from hedgerow.problems.base import Status, inner
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import LinearRun
 from hedgerow.solvers.linear.active_set import is_cheap
 from hedgerow.solvers.linear.l1_model import L1Model
-from hedgerow.solvers.settings import Progress
-from hedgerow.solvers.solver import Solver
+from hedgerow.solvers.solver import LinearSolver
 
 __all__ = ["PROXIMAL_NEWTON"]
 
@@ -51,44 +51,44 @@ DECREASE = 0.25
 TRIALS = 40
 """Most lengths that a line search tries."""
 STUCK = 1e-9
-"""A length of the step that is no progress."""
+"""A length of the step that is no run."""
 PATIENCE = 10
 """Measurements that may bring nothing before the solver counts as stalled."""
 ATTEMPTS = 10
 """Most steps to look for in one round."""
 
 
-def proximal_newton(progress: Progress) -> Status | None:
+def proximal_newton(run: LinearRun) -> Status | None:
     """Solve a problem with the l1 penalty to the tolerance of the settings."""
-    problem, settings = progress.problem, progress.settings
+    problem, settings = run.problem, run.settings
     is_small = is_cheap(problem)
     enough = min(settings.tol, DEEP) if is_small else settings.tol
     w, b = np.zeros(problem.shape[1]), 0.0
     if problem.intercept == "free":
         b = problem.best_intercept(np.zeros(problem.shape[0]))
     price = np.inf if problem.shape[1] > SMALL else 1.0
-    left = progress.resume()
+    left = run.resume()
     if left is not None:
         w, b, price = left["w"], left["b"], left["price"]
     while True:
-        progress.checkpoint(w=w, b=b, price=price)
+        run.checkpoint(w=w, b=b, price=price)
         scores = problem.scores(w, b)
         residual = problem.residuals(scores)
         alpha = problem.loss.alpha_at(residual, problem.weight)
-        progress.offer_primal(w, b, scores)
-        progress.offer_dual(alpha)
-        progress.measure()
-        if progress.relative_gap <= enough or progress.n_iter >= settings.max_iter:
+        run.offer_primal(w, b, scores)
+        run.offer_dual(alpha)
+        run.measure()
+        if run.relative_gap <= enough or run.n_iter >= settings.max_iter:
             return None
-        if price == 1.0 and progress.has_stalled(PATIENCE):
+        if price == 1.0 and run.has_stalled(PATIENCE):
             return "stalled"
         v = problem.combine(alpha)
         price = _next_price(price, w, v)
         part = _Part.of(problem, _working_set(w, v, price), w, b, price)
         if is_small and price == 1.0:
-            progress.offer_dual(part.alpha_of_model(residual, alpha, v))
+            run.offer_dual(part.alpha_of_model(residual, alpha, v))
         w, b = part.advance(w, residual, alpha, v)
-        progress.n_iter += 1
+        run.n_iter += 1
 
 
 def _violation(w: Vector, v: Vector, price: float) -> Vector:
@@ -191,7 +191,7 @@ class _Part:
         return np.append(slope, -self.constant * balance)
 
     def _bend(self, residual: Vector) -> Vector:
-        return self.problem.loss.bend_at(residual, self.problem.weight)
+        return self.problem.loss.second_derivative(residual, self.problem.weight)
 
     def margins_of(self, step: Vector) -> Vector:
         """Return how a step changes the functional margins."""
@@ -246,12 +246,13 @@ class _Line:
         sign = np.where(there == 0.0, np.sign(self.step), np.sign(there))
         slope = inner(self.part.price * sign, self.step) + self.pull
         slope -= inner(self.d_margin, loss.alpha_at(residual, weight))
-        return slope, inner(np.square(self.d_margin), loss.bend_at(residual, weight))
+        return slope, inner(np.square(self.d_margin), loss.second_derivative(residual, weight))
 
 
-PROXIMAL_NEWTON = Solver(
+PROXIMAL_NEWTON = LinearSolver(
     name="proximal_newton",
     run=proximal_newton,
-    losses=("squared_hinge", "logistic", "squared_epsilon_insensitive"),
+    needs=("loss.is_smooth",),
+    effort=lambda _: 1.0,
     penalties=("l1",),
 )

@@ -5,7 +5,8 @@ without an intercept z = w. With D = 1 but for a free t, where it is 0,
 
     objective(z) = 1/2 <z, D z> + q k t + sum_i smooth_i(r_i)        r_i = p_i - y_i <z, (x_i, k)>
 
-where smooth_i is the loss itself, or the augmented Lagrangian of one with kinks (`_core.LossShape`).
+where smooth_i is the loss itself, or the augmented Lagrangian of one with kinks (`_core.LossShape`). A
+loss that the core does not know is evaluated in Python (`python_losses`).
 At every point the true losses and their duals are at hand too: a gap costs nothing.
 """
 
@@ -21,10 +22,10 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._base.parameters import generator_of
 from hedgerow.data.rows import rows_of
-from hedgerow.losses import ClippedLoss
 from hedgerow.problems.base import inner
 from hedgerow.problems.linear import LinearProblem
-from hedgerow.solvers.settings import Progress
+from hedgerow.solvers.base import LinearRun
+from hedgerow.solvers.linear.python_losses import derivatives_in_python, sums_in_python
 
 __all__ = [
     "ROWS_PER_UNKNOWN",
@@ -32,7 +33,6 @@ __all__ = [
     "ChangingSum",
     "Sample",
     "SmoothObjective",
-    "loss_shape",
 ]
 
 Vector = NDArray[np.float64]
@@ -52,16 +52,6 @@ FEWEST_ROWS = 1000
 """Rows that it has at least."""
 WORTH_A_START = 4
 """How many rows each row of it must stand for to save work."""
-
-
-def loss_shape(problem: LinearProblem, steepness: float = 2.0) -> _core.LossShape:
-    """Return the core's form of the loss; the steepness is that of a smoothed one with kinks."""
-    if not isinstance(problem.loss, ClippedLoss):
-        return _core.LossShape.logistic()
-    loss = problem.loss
-    if loss.is_two_sided:
-        return _core.LossShape.two_sided(loss.epsilon, steepness, not loss.is_smooth)
-    return _core.LossShape.one_sided(steepness, not loss.is_smooth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +142,7 @@ class SmoothObjective:
 
     def __init__(self, problem: LinearProblem) -> None:
         self.problem = problem
-        self.shape = loss_shape(problem)
+        self.shape = None if problem.loss.core_rule is None else problem.loss.core_shape()
         self.shift: Vector | None = None
         self.residual, self._other, self.alpha, self.bend = np.empty((4, problem.shape[0]))
         scaling = {"free": 1.0, "penalized": problem.intercept_scaling, "none": 0.0}
@@ -214,6 +204,10 @@ class SmoothObjective:
         problem = self.problem
         self.residual, self._other = self._other, self.residual
         self.z = z
+        if self.shape is None:
+            self.residual[:] = problem.residuals(problem.scores(self.w, self.intercept))
+            self._evaluate_residuals()
+            return
         self.combined, self.sums = _core.loss_pass(
             problem.matrix,
             self.shape,
@@ -244,7 +238,7 @@ class SmoothObjective:
         self.z = np.append(self.w, best)
         self._evaluate_residuals()
 
-    def reshape(self, shape: _core.LossShape, shift: Vector | None) -> None:
+    def reshape(self, shape: _core.LossShape | None, shift: Vector | None) -> None:
         """Take another smoothed loss at the same point."""
         self.shape, self.shift = shape, shift
         self._evaluate_residuals()
@@ -322,31 +316,43 @@ class SmoothObjective:
         self._evaluate_residuals()
         return length
 
-    def offer(self, progress: Progress) -> bool:
+    def offer(self, run: LinearRun) -> bool:
         """Offer the point and its alpha, and return whether that closes the gap."""
-        progress.offer_primal(self.w, self.intercept, objective=self.primal)
+        run.offer_primal(self.w, self.intercept, objective=self.primal)
         if self.problem.intercept != "free":
-            progress.offer_dual(self.alpha, objective=self.dual)
+            run.offer_dual(self.alpha, objective=self.dual)
         else:
-            self._offer_balanced(progress)
-        return progress.measure()
+            self._offer_balanced(run)
+        return run.measure()
 
-    def _offer_balanced(self, progress: Progress) -> None:
+    def _offer_balanced(self, run: LinearRun) -> None:
         """Offer an alpha that meets a free intercept's constraint, if that seems worth a pass."""
         gradient = self.gradient()
         gap = self.rows_apart(gradient) + self.astray(gradient)
         scale = max(abs(self.primal), abs(self.dual), self.problem.least_scale)
-        if scale == 0.0 or progress.is_promising(gap / scale):
-            progress.offer_dual(self.alpha)
+        if scale == 0.0 or run.is_promising(gap / scale):
+            run.offer_dual(self.alpha)
 
     def _evaluate_residuals(self) -> None:
         """Evaluate everything from the residuals: half a pass over the data."""
         problem = self.problem
-        rows = (problem.y, problem.target, problem.weight, self.shift)
-        self.sums = _core.loss_at(
-            self.shape, *rows, self.residual, self.alpha, self.bend, problem.n_threads
-        )
+        if self.shape is None:
+            self.sums = sums_in_python(problem, self.residual, self.alpha, self.bend)
+        else:
+            rows = (problem.y, problem.target, problem.weight, self.shift)
+            self.sums = _core.loss_at(
+                self.shape, *rows, self.residual, self.alpha, self.bend, problem.n_threads
+            )
         self.combined = problem.combine(self.alpha)
+
+    def _losses_along(self, change: Vector, length: float) -> tuple[float, float]:
+        """Return the derivatives of the losses along a change of the residuals, so far from here."""
+        problem = self.problem
+        if self.shape is None:
+            return derivatives_in_python(problem, self.residual, change, length)
+        rows = (problem.weight, self.shift, self.residual, change)
+        _, slope, rise = _core.loss_along(self.shape, *rows, length, problem.n_threads)
+        return slope, rise
 
     def _best_length(
         self, start: Vector, direction: Vector, slope_at_start: float, change: Vector
@@ -360,10 +366,9 @@ class SmoothObjective:
         linear, quadratic = inner(start, weighted), inner(direction, weighted)
         if self.constant:
             linear += problem.pull * self.constant * float(direction[-1])
-        rows = (problem.weight, self.shift, self.residual, change)
         low, high, length = 0.0, 1.0, 0.5
         for _ in range(TRIALS):
-            _, slope, rise = _core.loss_along(self.shape, *rows, length, problem.n_threads)
+            slope, rise = self._losses_along(change, length)
             slope += linear + length * quadratic
             if GOOD_ENOUGH * slope_at_start <= slope <= 0.0:
                 return length

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from hedgerow.monitor import current
 from hedgerow.problems.base import inner, relative_gap
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.solvers.base import Settings
 from hedgerow.solvers.choose import solve
 from hedgerow.solvers.linear.augmented_lagrangian import FIRST_WINDOW, NARROWER, NEGLIGIBLE
 from hedgerow.solvers.linear.smooth_objective import ARMIJO, ROUNDING, SmoothObjective
-from hedgerow.solvers.settings import Settings
 from hedgerow.solvers.streamed.rare_rows import StepModel, broad_gram, rare_bend, smoothed
 
 __all__ = ["BlockNewton", "NewtonPlane", "Start"]

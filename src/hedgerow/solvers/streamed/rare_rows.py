@@ -21,7 +21,7 @@ from hedgerow import _core
 from hedgerow.problems.base import inner
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.linear.ridge_system import cholesky_factor
-from hedgerow.solvers.linear.smooth_objective import ARMIJO, SmoothObjective, loss_shape
+from hedgerow.solvers.linear.smooth_objective import ARMIJO, SmoothObjective
 
 __all__ = ["StepModel", "broad_gram", "rare_bend", "smoothed"]
 
@@ -39,7 +39,7 @@ def smoothed(problem: LinearProblem, window: float) -> SmoothObjective:
     """Return the objective, whose losses are rounded off over a window if they have kinks."""
     objective = SmoothObjective(problem)
     if window > 0.0:
-        objective.shape = loss_shape(problem, 1.0 / window)
+        objective.shape = problem.loss.core_shape(1.0 / window)
         objective.shift = 0.5 * (problem.lower + problem.upper)
     return objective
 
@@ -51,6 +51,7 @@ def broad_gram(objective: SmoothObjective, window: float) -> Vector:
     problem = objective.problem
     broad = smoothed(problem, BROADER * window)
     rows = (problem.y, problem.target, problem.weight, broad.shift)
+    assert broad.shape is not None  # rows in blocks have losses that the core knows
     broad.sums = _core.loss_at(
         broad.shape, *rows, objective.residual, broad.alpha, broad.bend, problem.n_threads
     )
