@@ -121,6 +121,9 @@ def _array_rows(X: Any) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         msg = f"X cannot be read as a table: {error}; give every row the same number of values"
         raise DataError(msg) from error
+    if array.ndim == 1 and array.dtype.kind == "U":
+        msg = "X holds texts, not vectors of numbers; encode them, or use a kernel of objects, such as FunctionKernel"
+        raise DataError(msg)
     if array.ndim != 2:
         msg = (
             f"X has {array.ndim} dimension(s), shape {array.shape}, where 2 are expected; {RESHAPE}"

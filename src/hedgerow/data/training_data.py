@@ -17,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _core
+from hedgerow._base.parameters import Rule
+from hedgerow.data.items import are_items, read_items
 from hedgerow.data.rows import Rows, check_columns, matrix_of, read_rows, remember_columns
 from hedgerow.data.targets import check_label_matrix, check_labels, check_targets
 from hedgerow.data.weights import check_weights, class_factors, refuse_one_class
@@ -51,15 +53,16 @@ class WeightedRows:
     Attributes
     ----------
     X : ndarray or CSR
-        The rows, C-contiguous, float32 or float64; the user's own memory where its layout allows.
+        The rows, C-contiguous, float32 or float64; the user's own memory where its layout allows. Or
+        a one-dimensional array of objects.
     matrix : _core.Matrix
-        The core's view of the same memory.
+        The core's view of the same memory; None of objects.
     sample_weight : ndarray of float64
         One weight a row, class weights multiplied in; none negative, not all zero.
     """
 
     X: Rows
-    matrix: _core.Matrix
+    matrix: Any
     sample_weight: NDArray[np.float64]
 
 
@@ -120,19 +123,24 @@ def check_classification_data(
     y: Any,
     sample_weight: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
+    *,
+    item: Rule | None = None,
 ) -> TrainingData:
-    """Turn what was given to a classifier's fit into TrainingData, and remember the columns."""
-    rows, names = read_rows(X)
+    """Turn what was given to a classifier's fit into TrainingData, and remember the columns.
+
+    With ``item``, rows are objects that must meet that rule, here and below.
+    """
+    rows, names = _read(X, item)
     if y is None:
         msg = f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one label a row"
         raise DataError(msg)
-    matrix = matrix_of(rows, names)
+    matrix = _checked(rows, names)
     classes, codes = check_labels(y, rows.shape[0])
     given = check_weights(sample_weight, rows.shape[0])
     factors = class_factors(class_weight, classes, codes, given)
     weights = given * factors[codes]
     refuse_one_class(classes, codes, weights)
-    remember_columns(estimator, names, rows.shape[1])
+    _remember(estimator, rows, names)
     return TrainingData(rows, matrix, weights, classes, codes, factors, given)
 
 
@@ -158,26 +166,33 @@ def check_label_matrix_data(
 
 
 def check_regression_data(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any = None
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    item: Rule | None = None,
 ) -> RegressionData:
     """Turn what was given to a regressor's fit into RegressionData, and remember the columns."""
-    rows, names = read_rows(X)
+    rows, names = _read(X, item)
     if y is None:
         msg = f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one number a row"
         raise DataError(msg)
-    matrix = matrix_of(rows, names)
+    matrix = _checked(rows, names)
     targets = check_targets(y, rows.shape[0])
     weights = check_weights(sample_weight, rows.shape[0])
-    remember_columns(estimator, names, rows.shape[1])
+    _remember(estimator, rows, names)
     return RegressionData(rows, matrix, weights, targets)
 
 
-def check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any = None) -> WeightedRows:
+def check_rows(
+    estimator: BaseEstimator, X: Any, sample_weight: Any = None, *, item: Rule | None = None
+) -> WeightedRows:
     """Turn what was given to a fit without targets into WeightedRows, and remember the columns."""
-    rows, names = read_rows(X)
-    matrix = matrix_of(rows, names)
+    rows, names = _read(X, item)
+    matrix = _checked(rows, names)
     weights = check_weights(sample_weight, rows.shape[0])
-    remember_columns(estimator, names, rows.shape[1])
+    _remember(estimator, rows, names)
     return WeightedRows(rows, matrix, weights)
 
 
@@ -214,17 +229,38 @@ def check_regression_batch(
     return RegressionData(rows, matrix, weights, targets)
 
 
-def check_prediction_rows(estimator: Any, X: Any) -> tuple[Rows, _core.Matrix]:
+def check_prediction_rows(estimator: Any, X: Any, *, item: Rule | None = None) -> tuple[Rows, Any]:
     """Return X as rows, and the core's view of them, after a check against the columns of fit."""
     check_fitted(estimator)
-    rows, names = read_rows(X)
-    check_columns(estimator, names, rows.shape[1])
-    return rows, matrix_of(rows, names)
+    rows, names = _read(X, item)
+    if item is None:
+        check_columns(estimator, names, rows.shape[1])
+    return rows, _checked(rows, names)
 
 
 def check_prediction_data(estimator: BaseEstimator, X: Any) -> _core.Matrix:
     """Return the core's view of X after a check against the columns of fit."""
-    return check_prediction_rows(estimator, X)[1]
+    matrix: _core.Matrix = check_prediction_rows(estimator, X)[1]
+    return matrix
+
+
+def _read(X: Any, item: Rule | None) -> tuple[Rows, list[str] | None]:
+    """Return the rows of X and the names of its columns; with a rule, objects, which have none."""
+    return read_rows(X) if item is None else (read_items(X, item), None)
+
+
+def _checked(rows: Rows, names: list[str] | None) -> Any:
+    """Return the core's view of rows, after a check that values are finite; None of objects."""
+    return None if are_items(rows) else matrix_of(rows, names)
+
+
+def _remember(estimator: Any, rows: Rows, names: list[str] | None) -> None:
+    """Set which columns the rows have; objects have none."""
+    if not are_items(rows):
+        remember_columns(estimator, names, rows.shape[1])
+        return
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(name, None)
 
 
 def check_fitted(estimator: BaseEstimator) -> None:

@@ -7,6 +7,7 @@ from hedgerow.kernels.distances import RBF, Laplacian, Wavelet
 from hedgerow.kernels.dot_products import Cosine, Linear, Polynomial, Sigmoid
 from hedgerow.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection
 from hedgerow.kernels.names import KERNELS, as_kernel, kernel_rule
+from hedgerow.kernels.objects import ObjectKernel
 from hedgerow.kernels.vectors import finite_number, gamma_of, gamma_rule
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "KernelSum",
     "Laplacian",
     "Linear",
+    "ObjectKernel",
     "Polynomial",
     "Precomputed",
     "RowSource",

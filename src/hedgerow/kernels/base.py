@@ -60,6 +60,11 @@ class Kernel(BaseEstimator, ABC):
         return False
 
     @property
+    def reads(self) -> frozenset[str]:
+        """What the rows of X may be: "vectors" of numbers, "objects" of any kind, or those of a "table"."""
+        return frozenset({"vectors"})
+
+    @property
     def is_translation_invariant(self) -> bool:
         """Whether k(x + c, z + c) = k(x, z) for every c."""
         return False
@@ -84,6 +89,10 @@ class Kernel(BaseEstimator, ABC):
     @abstractmethod
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
         """Return the rows of ``self(X)`` with these indices, without the others."""
+
+    def item_rule(self, X: Any) -> Rule | None:  # noqa: ARG002
+        """Return the rule that each row of X must meet if its rows are objects, None if they are vectors."""
+        return None
 
     def block(self, rows: Any, others: Any) -> Matrix:
         """Return k(x, z) for each of some rows and each of others, all of which have been checked."""

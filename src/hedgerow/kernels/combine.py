@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow._base.parameters import real_number
+from hedgerow._base.parameters import Rule, real_number
 from hedgerow._base.state import stateful
 from hedgerow.errors import ParameterError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
@@ -22,6 +22,14 @@ def _a_kernel(value: Any) -> str | None:
 
 _PAIR = {"left": _a_kernel, "right": _a_kernel}
 _SCALED = {"kernel": _a_kernel, "factor": real_number(0.0, open_low=True)}
+
+
+_WORDS = {"table": "a table of kernel values", "vectors": "vectors", "objects": "objects"}
+
+
+def _in_words(reads: frozenset[str]) -> str:
+    """Return what a kernel reads."""
+    return " or ".join(words for kind, words in _WORDS.items() if kind in reads) or "nothing"
 
 
 class _Pair(Kernel):
@@ -46,6 +54,11 @@ class _Pair(Kernel):
         return any(getattr(each, "is_precomputed", False) for each in (self.left, self.right))
 
     @property
+    def reads(self) -> frozenset[str]:
+        """What both kernels do."""
+        return self.left.reads & self.right.reads
+
+    @property
     def is_translation_invariant(self) -> bool:
         """Whether both kernels are."""
         return self.left.is_translation_invariant and self.right.is_translation_invariant
@@ -54,6 +67,14 @@ class _Pair(Kernel):
         """Return the combined values for each row of X and each row of Y, or of X again."""
         self._check()
         return self._combined(self.left(X, Y), self.right(X, Y))
+
+    def item_rule(self, X: Any) -> Rule | None:
+        """Return the rules of both kernels if either takes the rows of X for objects."""
+        self._check()
+        rules = [rule for each in (self.left, self.right) if (rule := each.item_rule(X))]
+        if not rules or "objects" not in self.reads:
+            return None
+        return lambda item: next((hint for rule in rules if (hint := rule(item))), None)
 
     def block(self, rows: Any, others: Any) -> Matrix:
         """Return the combined values for rows and others that have been checked."""
@@ -90,18 +111,19 @@ class _Pair(Kernel):
         if problem is not None:
             msg = (
                 f"{type(self).__name__} has parts that cannot read the same X: {problem}; "
-                "precompute both, or none"
+                "combine kernels of the same kind"
             )
             raise ParameterError(msg)
 
     def _state_problem(self) -> str | None:
-        """Say if one of the kernels takes a table of kernel values and the other one rows."""
-        if self.left.is_precomputed == self.right.is_precomputed:
+        """Say if there is nothing that both kernels read."""
+        if self.reads:
             return None
-        table, rows = sorted((self.left, self.right), key=lambda each: not each.is_precomputed)
-        return (
-            f"{type(table).__name__} takes a table of kernel values and {type(rows).__name__} rows"
+        table_first = sorted((self.left, self.right), key=lambda each: "table" not in each.reads)
+        (first, its), (second, others) = (
+            (type(each).__name__, _in_words(each.reads)) for each in table_first
         )
+        return f"{first} takes {its} and {second} {others}"
 
     def _combined(self, left: Matrix, right: Matrix) -> Matrix:
         """Combine values in the memory of the first."""
@@ -172,6 +194,11 @@ class ScaledKernel(Kernel):
         return bool(getattr(self.kernel, "is_precomputed", False))
 
     @property
+    def reads(self) -> frozenset[str]:
+        """What the kernel does."""
+        return self.kernel.reads
+
+    @property
     def is_translation_invariant(self) -> bool:
         """Whether the kernel is."""
         return self.kernel.is_translation_invariant
@@ -185,6 +212,10 @@ class ScaledKernel(Kernel):
         """Return the multiples of the values for each row of X and each of Y, or of X again."""
         self._check()
         return self.factor * self.kernel(X, Y)
+
+    def item_rule(self, X: Any) -> Rule | None:
+        """Return the rule of the kernel."""
+        return self.kernel.item_rule(X)
 
     def block(self, rows: Any, others: Any) -> Matrix:
         """Return the multiples of the values for rows and others that have been checked."""

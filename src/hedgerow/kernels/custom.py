@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing
 
 from hedgerow._base.parameters import Rule, true_or_false
 from hedgerow._base.sparse import checked_sparse
 from hedgerow._base.state import stateful
+from hedgerow.data.items import any_item, as_kept, is_table
 from hedgerow.data.rows import read_rows
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import CoreForm, Kernel, Matrix, Vector
 from hedgerow.kernels.blocks import read_finite
+from hedgerow.kernels.objects import (
+    BlockKernel,
+    Indices,
+    float64,
+    n_rows_of,
+    row_blocks,
+    values_of_pairs,
+)
 
 __all__ = ["FunctionKernel", "Precomputed", "RowSource", "RowsKernel"]
-
-Indices = NDArray[np.intp]
-
-_VALUES = 2**22
-"""Kernel values asked for at a time: 32 MB."""
-_SQUARE = 16
-"""Rows of the squares whose diagonals make up the diagonal."""
 
 
 class RowSource(Protocol):
@@ -38,7 +39,14 @@ class RowSource(Protocol):
 
 def _a_function(value: Any) -> str | None:
     """Allow callables."""
-    return None if callable(value) else "a function of two blocks of rows"
+    return None if callable(value) else "a function of two blocks of rows, or of two rows"
+
+
+_FUNCTION: dict[str, Rule] = {
+    "function": _a_function,
+    "indefinite": true_or_false,
+    "pairwise": true_or_false,
+}
 
 
 def _a_row_source(value: Any) -> str | None:
@@ -60,11 +68,16 @@ class Precomputed(Kernel):
         """Yes."""
         return True
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """A table."""
+        return frozenset({"table"})
+
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the table as float64; with Y its columns must be as many as the rows of Y."""
         table = read_finite(X)
-        _refuse_other_columns(table, table.shape[0] if Y is None else _n_rows(Y))
-        return _float64(table)
+        _refuse_other_columns(table, table.shape[0] if Y is None else n_rows_of(Y))
+        return float64(table)
 
     def diagonal(self, X: Any) -> Vector:
         """Return the diagonal of the table."""
@@ -74,7 +87,7 @@ class Precomputed(Kernel):
         """Return rows of the table."""
         table, _ = read_rows(X)
         _refuse_other_columns(table, table.shape[0])
-        return _float64(read_finite(table[np.asarray(indices)]))  # the others may be many
+        return float64(read_finite(table[np.asarray(indices)]))  # the others may be many
 
     def core_form(self) -> CoreForm:
         """Return "precomputed"."""
@@ -91,26 +104,27 @@ class _Given(Kernel):
         """What was said when it was made; ``hedgerow.testing.check_kernel`` tells."""
         return not self.indefinite
 
-    def rows(self, X: Any, indices: ArrayLike) -> Matrix:
-        """Return the rows of ``self(X)`` with these indices, without the others."""
-        self._check()
-        wanted = np.asarray(indices, dtype=np.intp)
-        X = _rows_to_pick(X)
-        n = _n_rows(X)
-        values = np.empty((len(wanted), n))
-        for block in _blocks(len(wanted), n):
-            values[block] = self._rows_of(X, wanted[block])
-        return values
+    @property
+    def reads(self) -> frozenset[str]:
+        """Vectors and objects."""
+        return frozenset({"vectors", "objects"})
 
-    @abstractmethod
-    def _rows_of(self, X: Any, indices: Indices) -> Matrix:
-        """Return some rows of the table of X."""
+    def item_rule(self, X: Any) -> Rule | None:
+        """Return None for a table of numbers, else allow any object as a row."""
+        return None if is_table(X) else any_item
+
+    def block(self, rows: Any, others: Any) -> Matrix:
+        """Return k(x, z) for each of some rows and each of others; objects are handed on in lists."""
+        return self(as_kept(rows), as_kept(others))
 
 
-class FunctionKernel(_Given):
-    """A function of two blocks of rows, which is asked for some rows of the table at a time.
+@stateful(_FUNCTION)
+class FunctionKernel(_Given, BlockKernel):
+    """A function of two blocks of rows, or of two rows, which is asked for some of the table at a time.
 
-    Rows are whatever can be indexed: arrays, sparse matrices, dataframes, lists.
+    Rows are whatever can be indexed: arrays, sparse matrices, dataframes, lists of objects. A machine
+    hands the function arrays or sparse matrices if it was fitted on vectors of numbers, and lists if it was fitted on
+    objects of another kind, such as strings or sequences of different lengths.
 
     Parameters
     ----------
@@ -118,6 +132,9 @@ class FunctionKernel(_Given):
         Takes blocks X and Y; returns k(x, z) for each of X with each of Y.
     indefinite : bool, default=False
         Whether tables of its values may have negative eigenvalues.
+    pairwise : bool, default=False
+        Whether the function takes two rows x and z instead, and returns the number k(x, z). The items of a
+        list, a tuple or a one-dimensional array are then always objects, sequences of as many numbers included.
 
     Examples
     --------
@@ -126,38 +143,40 @@ class FunctionKernel(_Given):
     >>> FunctionKernel(in_common)(["hedge", "row"], ["edge", "crow"])
     array([[3., 0.],
            [0., 3.]])
+    >>> FunctionKernel(lambda x, z: len(set(x) & set(z)), pairwise=True)(["hedge", "row"])
+    array([[4., 0.],
+           [0., 3.]])
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {"function": _a_function, "indefinite": true_or_false}
+    _rules: ClassVar = _FUNCTION
 
-    def __init__(self, function: Callable[[Any, Any], ArrayLike], indefinite: bool = False) -> None:
+    def __init__(
+        self,
+        function: Callable[[Any, Any], ArrayLike],
+        indefinite: bool = False,
+        pairwise: bool = False,
+    ) -> None:
         self.function = function
         self.indefinite = indefinite
+        self.pairwise = pairwise
 
-    def __call__(self, X: Any, Y: Any = None) -> Matrix:
-        """Return k(x, z) for each row x of X and each row z of Y, or of X again."""
-        self._check()
-        X = _rows_to_pick(X)
-        others = X if Y is None else _rows_to_pick(Y)
-        n, m = _n_rows(X), _n_rows(others)
-        values = np.empty((n, m))
-        for block in _blocks(n, m):
-            values[block] = self._values(_part(X, block), others)
-        return values
+    def item_rule(self, X: Any) -> Rule | None:
+        """Return None for a table of numbers, else allow any object as a row."""
+        if self.pairwise and (isinstance(X, list | tuple) or np.ndim(X) == 1):
+            return any_item
+        return super().item_rule(X)
 
-    def diagonal(self, X: Any) -> Vector:
-        """Return k(x, x) for each row x, from small squares along the diagonal."""
-        self._check()
-        X = _rows_to_pick(X)
-        parts = (_part(X, block) for block in _slices(_n_rows(X), _SQUARE))
-        return np.concatenate([self._values(part, part).diagonal() for part in parts])
+    def _read(self, X: Any) -> Any:
+        return _rows_to_pick(X)
 
-    def _rows_of(self, X: Any, indices: Indices) -> Matrix:
-        return self._values(_safe_indexing(X, indices), X)
-
-    def _values(self, A: Any, B: Any) -> Matrix:
+    def _values(self, rows: Any, others: Any) -> Matrix:
         """Ask the function, and refuse what does not fit."""
-        return _fitting(self.function(A, B), (_n_rows(A), _n_rows(B)), self.function)
+        if self.pairwise:
+            who = f"the kernel {getattr(self.function, '__name__', self.function)}"
+            return values_of_pairs(self.function, _one_by_one(rows), _one_by_one(others), who)
+        shape = n_rows_of(rows), n_rows_of(others)
+        remedy = "return one value for each pair of rows, or say pairwise=True if it takes two rows"
+        return float64(self.function(rows, others), shape, self.function, remedy)
 
 
 class RowsKernel(_Given):
@@ -182,7 +201,7 @@ class RowsKernel(_Given):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return k(x, z) for each row x of X and each row z of Y, or of X again."""
-        n = _n_rows(X)
+        n = n_rows_of(X)
         if Y is None:
             return self.rows(X, np.arange(n))
         both = _one_after_the_other(_rows_to_pick(X), _rows_to_pick(Y))
@@ -192,15 +211,26 @@ class RowsKernel(_Given):
         """Return k(x, x) for each row x; unless the source knows them, all rows are asked for."""
         self._check()
         X = _rows_to_pick(X)
-        n = _n_rows(X)
+        n = n_rows_of(X)
         if hasattr(self.source, "diagonal"):
             return np.array(self.source.diagonal(X), dtype=np.float64)
-        blocks = (np.arange(n)[block] for block in _blocks(n, n))
+        blocks = (np.arange(n)[block] for block in row_blocks(n, n))
         return np.concatenate([self._rows_of(X, i)[np.arange(len(i)), i] for i in blocks])
+
+    def rows(self, X: Any, indices: ArrayLike) -> Matrix:
+        """Return the rows of ``self(X)`` with these indices, without the others."""
+        self._check()
+        wanted = np.asarray(indices, dtype=np.intp)
+        X = _rows_to_pick(X)
+        n = n_rows_of(X)
+        values = np.empty((len(wanted), n))
+        for block in row_blocks(len(wanted), n):
+            values[block] = self._rows_of(X, wanted[block])
+        return values
 
     def _rows_of(self, X: Any, indices: Indices) -> Matrix:
         values = self.source.rows(X, indices)
-        return _fitting(values, (len(indices), _n_rows(X)), self.source)
+        return float64(values, (len(indices), n_rows_of(X)), self.source)
 
 
 def _refuse_other_columns(table: Any, n_columns: int) -> None:
@@ -218,14 +248,11 @@ def _rows_to_pick(X: Any) -> Any:
     return checked_sparse(X).tocsr() if sp.issparse(X) else X
 
 
-def _n_rows(X: Any) -> int:
-    """Return how many rows there are."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _part(X: Any, block: slice) -> Any:
-    """Return some rows of whatever holds them."""
-    return _safe_indexing(X, np.arange(_n_rows(X))[block])
+def _one_by_one(X: Any) -> list[Any]:
+    """Return the rows of whatever holds them."""
+    if isinstance(X, list | tuple | np.ndarray):
+        return list(X)
+    return [_safe_indexing(X, i) for i in range(n_rows_of(X))]
 
 
 def _one_after_the_other(X: Any, Y: Any) -> Any:
@@ -235,35 +262,3 @@ def _one_after_the_other(X: Any, Y: Any) -> Any:
     if hasattr(X, "shape"):
         return np.concatenate([X, Y])
     return [*X, *Y]
-
-
-def _slices(n: int, size: int) -> Iterator[slice]:
-    """Yield slices of at most this size that cover n rows."""
-    return (slice(first, min(first + size, n)) for first in range(0, n, size))
-
-
-def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of the rows whose values with all columns fit into the room there is."""
-    return _slices(n_rows, max(1, _VALUES // max(n_columns, 1)))
-
-
-def _fitting(values: Any, shape: tuple[int, int], who: Any) -> Matrix:
-    """Return what was computed as float64, or refuse another shape than was asked for."""
-    table = _float64(values)
-    if table.shape != shape:
-        msg = (
-            f"the kernel {who!r} returned shape {table.shape} for blocks of {shape[0]} and "
-            f"{shape[1]} rows; return one value for each pair of rows"
-        )
-        raise DataError(msg)
-    return table
-
-
-def _float64(values: Any) -> Matrix:
-    """Return a dense float64 array of its own or that of the values."""
-    dense = (
-        checked_sparse(values, "the table of kernel values").toarray()
-        if sp.issparse(values)
-        else values
-    )
-    return np.array(dense, dtype=np.float64)

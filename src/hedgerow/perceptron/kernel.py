@@ -16,15 +16,25 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from hedgerow import _core
 from hedgerow._base.parameters import Rule, check_parameters, one_of, real_number, whole_number
 from hedgerow._base.state import stateful
-from hedgerow._base.state.rules import labels, numbers, rows, whole_numbers
+from hedgerow._base.state.rules import (
+    labels,
+    numbers,
+    optional,
+    rows_or_objects,
+    size,
+    whole_numbers,
+)
+from hedgerow.data.items import are_items, as_kept, as_rows
 from hedgerow.data.rows import Rows
 from hedgerow.data.training_data import (
     TrainingData,
     check_classification_data,
+    check_fitted,
     check_prediction_rows,
 )
 from hedgerow.errors import DataError
 from hedgerow.kernels import as_kernel, finite_number, gamma_of, gamma_rule
+from hedgerow.kernels.objects import objects_problem, rule_of_kept
 from hedgerow.monitor import Monitor, current, monitored_fit
 from hedgerow.perceptron._base import REPORT, RULES, PerceptronBase, problems_of
 from hedgerow.perceptron._rosenblatt import BinaryProblem, Visits
@@ -52,6 +62,9 @@ _BLOCK = 2**22
 """Kernel values held at a time: 32 MB."""
 _WORK = 2**27
 """Numbers that kernel values are made of, between two looks at the monitor: a tenth of a second."""
+
+_NUMBERS_OF_AN_OBJECT = 2.0**11
+"""Numbers that could be multiplied while Python computes the kernel of two objects."""
 
 
 def _kernel_rule(value: Any) -> str | None:
@@ -146,10 +159,11 @@ class _KernelLearner:
     _RULES,
     classes_=labels("classes", one_vs_rest="planes"),
     support_=whole_numbers("support"),
-    support_vectors_=rows("support", "features"),
+    n_features_in_=optional(size("features")),  # objects have none
+    support_vectors_=rows_or_objects("support", "features"),
     dual_coef_=numbers("planes", "support"),
     intercept_=numbers("planes"),
-    gamma_=real_number(0.0),
+    gamma_=optional(real_number(0.0)),
     **REPORT,
 )
 class KernelPerceptron(PerceptronBase):
@@ -227,6 +241,8 @@ class KernelPerceptron(PerceptronBase):
     ('separated', array([0, 0, 1, 1]))
     """
 
+    gamma_: float
+
     _if_classes_overlap = "choose another kernel or a larger gamma"
 
     def __init__(
@@ -281,9 +297,13 @@ class KernelPerceptron(PerceptronBase):
             The estimator itself.
         """
         check_parameters(self, _RULES)
-        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
-        there = data.sample_weight > 0
-        self.gamma_ = gamma_of(self.gamma, data.X if there.all() else data.X[there])
+        item = None if isinstance(self.kernel, str) else as_kernel(self.kernel).item_rule(X)
+        data = check_classification_data(self, X, y, sample_weight, self.class_weight, item=item)
+        if hasattr(self, "gamma_"):
+            del self.gamma_
+        if item is None:
+            there = data.sample_weight > 0
+            self.gamma_ = gamma_of(self.gamma, data.X if there.all() else data.X[there])
         learners = [self._learner(data.X, problem) for problem in problems_of(data)]
         runs = self._train(learners, self._schedule(), partial(_planes_kept, data=data))
         self._warn_unless_separated(runs)
@@ -296,16 +316,27 @@ class KernelPerceptron(PerceptronBase):
 
     def _scores(self, X: Any) -> Vector:
         """Return the scores, one column a plane."""
-        rows, _ = check_prediction_rows(self, X)
+        check_fitted(self)
+        vectors, kernel = as_rows(self.support_vectors_), self.kernel
+        is_named = isinstance(kernel, str)
+        item = None if is_named else rule_of_kept(as_kernel(kernel), self.support_vectors_)
+        rows, _ = check_prediction_rows(self, X, item=item)
         scores = np.tile(self.intercept_, (rows.shape[0], 1))
         n_support = len(self.support_)
         if n_support == 0:  # stopped before the first visit; kernels refuse to see no rows
             return scores
         for block in _row_blocks(rows.shape[0], n_support, _numbers_a_row(rows)):
-            scores[block] += (
-                self._kernel_values(rows[block], self.support_vectors_) @ self.dual_coef_.T
-            )
+            scores[block] += self._kernel_values(rows[block], vectors) @ self.dual_coef_.T
         return scores
+
+    def _state_problem(self) -> str | None:
+        """Say why new rows could not be compared with the support vectors."""
+        if not isinstance(self.support_vectors_, list):
+            both = hasattr(self, "n_features_in_") and hasattr(self, "gamma_")
+            return None if both else "n_features_in_ or gamma_ is missing"
+        if isinstance(self.kernel, str):
+            return f"support_vectors_ are objects, which kernel={self.kernel!r} does not take"
+        return objects_problem(as_kernel(self.kernel), self.support_vectors_)
 
     def _kernel_values(self, A: Rows, B: Rows) -> Vector:
         """Return the kernel of each row of A with each row of B."""
@@ -330,7 +361,7 @@ def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -
     return {
         "classes_": data.classes,
         "support_": support,
-        "support_vectors_": data.X[support],
+        "support_vectors_": as_kept(data.X[support]),
         "dual_coef_": alphas[:, support],
         "intercept_": np.array([intercept for _, intercept in outcomes]),
     }
@@ -338,6 +369,8 @@ def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -
 
 def _numbers_a_row(X: Rows) -> float:
     """Return how many numbers a row holds: all, or those that are not zero."""
+    if are_items(X):
+        return _NUMBERS_OF_AN_OBJECT
     return float(X.shape[1] if isinstance(X, np.ndarray) else X.nnz / X.shape[0])
 
 

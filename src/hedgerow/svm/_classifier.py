@@ -88,7 +88,7 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows; with ``kernel="precomputed"`` the kernel of each with each.
         y : array of shape (n_samples,)
             The classes.
@@ -101,7 +101,8 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
             A NotCertifiedWarning says so if a violation above ``tol`` remains.
         """
         self._check()
-        data = check_classification_data(self, X, y, sample_weight, self.class_weight)
+        item = self._item_rule(X)
+        data = check_classification_data(self, X, y, sample_weight, self.class_weight, item=item)
         folds = self._folds(data)
         space, parts = self._space(data.X, data.given_weight), self._parts(data)
         with self._time_beside(folds):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow._base.parameters import whole_number
 from hedgerow._engine import check_n_threads
+from hedgerow.data.items import as_kept, as_rows
 from hedgerow.data.rows import Rows, dense, read_rows
 from hedgerow.data.scaling import Scaling
 from hedgerow.data.training_data import check_fitted
@@ -97,7 +98,7 @@ class Compressible:
                 "not positive semi-definite; take another kernel"
             )
             raise UnavailableError(msg)
-        core, vectors = compiled(self.kernel_), self.support_vectors_
+        core, vectors = compiled(self.kernel_), as_rows(self.support_vectors_)
         if isinstance(self.kernel_, Precomputed):
             vectors = self._support_rows(X)
         if core is not None and core.is_given:
@@ -127,8 +128,9 @@ class Compressible:
         self.dual_coef_ = sp.csr_array(coef) if sp.issparse(self.dual_coef_) else coef
         self.n_support_ = found.coef.n_support
         self.support_ = self.support_[found.kept]
-        if self.support_vectors_.shape[0]:
-            self.support_vectors_ = self.support_vectors_[found.kept]
+        vectors = as_rows(self.support_vectors_)
+        if vectors.shape[0]:
+            self.support_vectors_ = as_kept(vectors[found.kept])
         self.intercept_ = self.intercept_ - found.shift
         self.status_ = "compressed"
         self.certificate_ = without_proof(self.certificate_)

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow._base.estimator import Estimator
 from hedgerow._base.parameters import (
     Rule,
@@ -32,24 +30,25 @@ from hedgerow._base.state.rules import (
     numbers,
     optional,
     rows,
+    rows_or_objects,
+    size,
     whole_numbers,
 )
 from hedgerow._engine import check_n_threads, side_by_side
-from hedgerow.data.rows import Rows, dense, matrix_of
+from hedgerow.data.items import are_items, as_kept
+from hedgerow.data.rows import Rows
 from hedgerow.data.scaling import SCALES, Scaling
-from hedgerow.data.training_data import WeightedRows, check_prediction_rows
+from hedgerow.data.training_data import WeightedRows
 from hedgerow.errors import (
     DataError,
     NotCertifiedWarning,
     NotSeparableError,
-    UnavailableError,
     warn_user,
 )
 from hedgerow.kernels import (
     Kernel,
     Linear,
     Precomputed,
-    as_kernel,
     finite_number,
     gamma_rule,
     kernel_rule,
@@ -64,10 +63,9 @@ from hedgerow.solvers.dual_qp.decomposition import SharedRows
 from hedgerow.solvers.dual_qp.fit import fit_kernel
 from hedgerow.solvers.dual_qp.linear_system import centred, has_negative_direction, is_semidefinite
 from hedgerow.solvers.dual_qp.run import MEGABYTE, SMALL, KernelSettings
-from hedgerow.svm._coefficients import Coefficients, layout_problem
-from hedgerow.svm._compressible import Compressible
+from hedgerow.svm._coefficients import Coefficients
+from hedgerow.svm._fitted import FittedKernelMachine
 from hedgerow.svm._scale_check import warn_of_scales
-from hedgerow.svm._scores import Scorer, scorer_of
 from hedgerow.svm._space import KernelSpace, compiled
 from hedgerow.svm._within_classes import WithinClasses
 from hedgerow.svm.compress import Compression
@@ -78,14 +76,7 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Result: TypeAlias = tuple[KernelSolution, Certificate]
 
-WORTH_THREADS = 64
-"""Rows from which on scores are computed by several threads."""
-
 _log = logging.getLogger("hedgerow")
-
-_kept_scorers: WeakKeyDictionary[KernelMachine, tuple[tuple[Any, ...], Scorer]]
-_kept_scorers = WeakKeyDictionary()
-"""What each machine's predictions were last made by: beside it, as predicting must not change a machine."""
 
 COMMON_RULES: Mapping[str, Rule] = {
     "kernel": kernel_rule,
@@ -106,7 +97,8 @@ FITTED_RULES: Mapping[str, AttributeRule] = {
     "kernel_": instance_of(Kernel),
     "scaling_": optional(instance_of(Scaling, features=lambda scaling: len(scaling.shift))),
     "support_": whole_numbers("support"),
-    "support_vectors_": rows("vectors", "features"),
+    "n_features_in_": optional(size("features")),  # objects have none
+    "support_vectors_": rows_or_objects("vectors", "features"),
     "dual_coef_": rows("lines", "support", only=np.float64),
     "intercept_": numbers("planes"),
     "certificate_": instance_of(Certificate),
@@ -141,7 +133,7 @@ class Part:
     classes: tuple[Indices, Indices] | None = None
 
 
-class KernelMachine(Compressible, CallbackSupport, Estimator):
+class KernelMachine(FittedKernelMachine, CallbackSupport, Estimator):
     """A machine whose fit solves kernel problems, one a plane, and certifies each.
 
     A class of its own gives the parameters and, in ``fit``, the problems.
@@ -169,30 +161,18 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
         """0 if the tolerance was met, else 1."""
         return 0 if self.status_ == "optimal" else 1
 
-    @property
-    def coef_(self) -> Rows:
-        """The normal vectors, a line a plane; with the linear kernel only. They cannot be written to."""
-        if not isinstance(self._kernel_as_given(), Linear):
-            msg = "coef_ is only available when using a linear kernel"
-            raise UnavailableError(msg)
-        if self.scale is not None:
-            msg = f"coef_ is not available with scale={self.scale!r}: it would be of scaled features; take LinearSVC"
-            raise UnavailableError(msg)
-        coef = self._coefficients().planes() @ self.support_vectors_
-        return _like(self.support_vectors_, np.asarray(coef, dtype=np.float64))
-
     def _check(self) -> None:
         """Refuse parameters that cannot be."""
         check_parameters(self, self._rules)
-
-    def _kernel_as_given(self) -> Kernel:
-        return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
     def _space(self, X: Rows, sample_weight: Vector) -> KernelSpace:
         """Bring the rows to scale and give the kernel its numbers, both kept as attributes."""
         kernel = self._kernel_as_given()
         self.shape_fit_ = np.array(X.shape, dtype=np.int64)
         self._refuse_table(kernel, X)
+        if are_items(X) and self.scale is not None:
+            msg = f"scale={self.scale!r} has no features to work on where rows are objects; leave it out"
+            raise DataError(msg)
         if hasattr(self, "scaling_"):
             del self.scaling_
         if self.scale is not None:
@@ -217,6 +197,10 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
         if self.scale is not None:
             msg = f"scale={self.scale!r} has no features to work on with a precomputed kernel; leave it out"
             raise DataError(msg)
+
+    def _item_rule(self, X: Any) -> Rule | None:
+        """Return the rule that each row of X must meet if the kernel takes its rows for objects."""
+        return None if isinstance(self.kernel, str) else self._kernel_as_given().item_rule(X)
 
     def _has_support(self, n_rows: int) -> bool:
         """Say whether every support vector of the fit before is one of so many rows."""
@@ -250,7 +234,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             del self.compression_
         self.support_ = support
         is_table = isinstance(self.kernel_, Precomputed)
-        self.support_vectors_ = data.X[support[:0] if is_table else support]
+        self.support_vectors_ = as_kept(data.X[support[:0] if is_table else support])
         self.dual_coef_ = sp.csr_array(coef.values) if sp.issparse(data.X) else coef.values
         self.n_support_ = coef.n_support
 
@@ -271,7 +255,7 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             return "take a larger nu or another kernel"
         limits = {"max_iter": "raise max_iter", "time_limit": "raise max_time"}
         advice = [limits[self.status_]] if self.status_ in limits else []
-        if self.scale is None and not self.kernel_.is_precomputed:
+        if self.scale is None and not self.kernel_.is_precomputed and not self._is_of_objects:
             advice.append("scale the features, for example by scale='standard'")
         if hasattr(self, "C"):
             advice.append("lower C")
@@ -290,69 +274,6 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
             return True
         return self.certificate_.dual == -np.inf and self.status_ == "optimal"
 
-    @property
-    def _is_of_pairs(self) -> bool:
-        """Whether there is one plane for each pair of classes, whose coefficients share lines."""
-        return False
-
-    @property
-    def _n_planes(self) -> int:
-        """How many planes there must be."""
-        return 1
-
-    def _coefficients(self) -> Coefficients:
-        """Return the coefficients with their layout."""
-        coef = Coefficients(dense(self.dual_coef_), self.n_support_, self._is_of_pairs)
-        if coef.n_planes != self._n_planes:
-            msg = f"there are {coef.n_planes} planes where {self._n_planes} must be; fit the model again"
-            raise DataError(msg)
-        return coef
-
-    def _state_problem(self) -> str | None:
-        """Say why the support vectors and their coefficients could not score rows."""
-        problem = layout_problem(self.dual_coef_.shape, self.n_support_, self._is_of_pairs)
-        if problem is not None:
-            return problem
-        n_lines = len(self.n_support_) - 1 if self._is_of_pairs else self._n_planes
-        if self.dual_coef_.shape[0] != n_lines or len(self.intercept_) != self._n_planes:
-            return f"dual_coef_ and intercept_ are not those of {self._n_planes} planes"
-        if len(self.shape_fit_) != 2:
-            return "shape_fit_ is not two numbers"
-        if self.kernel_.is_precomputed and self.support_.max(initial=-1) >= self.n_features_in_:
-            return f"support_ has a row beyond the {self.n_features_in_} of the kernel matrix"
-        is_table = isinstance(self.kernel_, Precomputed)
-        if self.support_vectors_.shape[0] != (0 if is_table else len(self.support_)):
-            return f"there are {self.support_vectors_.shape[0]} support_vectors_ of {len(self.support_)}"
-        return None
-
-    def _scores(self, X: Any) -> Vector:
-        """Return <w, phi(x)> + b for every row and plane."""
-        return self._scores_of(*check_prediction_rows(self, X))
-
-    def _scores_of(self, rows: Rows, matrix: _core.Matrix) -> Vector:
-        """Return the scores of rows that have been checked, of which the core has this view."""
-        if hasattr(self, "scaling_"):
-            rows = self.scaling_.apply(rows)
-            matrix = matrix_of(rows)
-        n_threads = check_n_threads(self.n_jobs, is_worthwhile=rows.shape[0] >= WORTH_THREADS)
-        return self._scorer()(rows, matrix, n_threads) + self.intercept_
-
-    def _scorer(self) -> Scorer:
-        """Return what makes the sums of kernel values, made ready once for the fitted attributes."""
-        made_of = (self.kernel_, self.support_vectors_, self.dual_coef_)
-        kept = _kept_scorers.get(self)
-        if kept is None or any(old is not new for old, new in zip(kept[0], made_of, strict=True)):
-            vectors = self.support_vectors_
-            if hasattr(self, "scaling_") and vectors.shape[0]:
-                vectors = self.scaling_.apply(vectors)
-            coef = self._coefficients()
-            if len(self.intercept_) != coef.n_planes:
-                msg = f"there are {len(self.intercept_)} intercepts for {coef.n_planes} planes; fit the model again"
-                raise DataError(msg)
-            made = self.kernel_, self.support_, vectors, self.n_features_in_, coef
-            kept = _kept_scorers[self] = made_of, scorer_of(*made)
-        return kept[1]
-
     def __sklearn_tags__(self) -> Any:
         """Say what input is welcome."""
         tags = super().__sklearn_tags__()
@@ -360,6 +281,8 @@ class KernelMachine(Compressible, CallbackSupport, Estimator):
         tags.input_tags.pairwise = self.kernel == "precomputed" or (
             isinstance(self.kernel, Kernel) and self.kernel.is_precomputed
         )
+        if isinstance(self.kernel, Kernel) and self.kernel.reads == {"objects"}:
+            tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
 
 
@@ -412,13 +335,3 @@ def _is_convex(
     if kernel.is_positive_semidefinite:
         return True
     return of_differences and kernel.is_conditionally_positive_semidefinite
-
-
-def _like(vectors: Rows, coef: Vector) -> Rows:
-    """Return coefficients that cannot be written to, sparse if the support vectors are."""
-    coef.flags.writeable = False
-    if not sp.issparse(vectors):
-        return coef
-    sparse = sp.csr_array(coef)
-    sparse.data.flags.writeable = False
-    return sparse

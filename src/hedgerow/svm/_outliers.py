@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hedgerow import _core
 from hedgerow._base.parameters import whole_number
 from hedgerow._base.state.rules import AttributeRule, whole_numbers
 from hedgerow.data.rows import Rows, dense
-from hedgerow.data.training_data import WeightedRows, check_prediction_rows, check_rows
+from hedgerow.data.training_data import WeightedRows, check_rows
 from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import monitored_fit
 from hedgerow.problems.kernel import KernelProblem, KernelSolution
@@ -25,8 +24,8 @@ __all__ = ["FITTED_OUTLIER_RULES", "KernelOutlierMachine"]
 
 Vector = NDArray[np.float64]
 
-ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
-"""What counts as rounding in rows of either precision."""
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9, np.dtype(object): 1e-9}
+"""What counts as rounding in rows of either precision, or of objects."""
 
 FITTED_OUTLIER_RULES: Mapping[str, AttributeRule] = {
     **FITTED_RULES,
@@ -47,7 +46,7 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows; with ``kernel="precomputed"`` the kernel of each with each.
         y : None
             Not used; there for scikit-learn's sake.
@@ -60,7 +59,7 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
             A NotCertifiedWarning says so if a violation above ``tol`` remains.
         """
         self._check()
-        data = check_rows(self, X, sample_weight)
+        data = check_rows(self, X, sample_weight, item=self._item_rule(X))
         space, part = self._space(data.X, data.sample_weight), self._part(data)
         results = self._solve(space, [part])
         self._keep(data, part, results[0][0])
@@ -77,12 +76,12 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
 
         What is 0 but for rounding is given as 0, so that rows on the border count as inside.
         """
-        rows, matrix = check_prediction_rows(self, X)
+        rows, matrix = self._rows_to_score(X)
         inside, size = self._inside(rows, matrix)
         return np.where(np.abs(inside) <= ROUNDING[rows.dtype] * size, 0.0, inside)
 
     @abstractmethod
-    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: Any) -> tuple[Vector, float]:
         """Return how far inside the rows are, and the size of what that is a difference of."""
 
     @abstractmethod

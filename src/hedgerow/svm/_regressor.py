@@ -48,7 +48,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, dataframe or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows; with ``kernel="precomputed"`` the kernel of each with each.
         y : array of shape (n_samples,)
             The values.
@@ -61,7 +61,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
             A NotCertifiedWarning says so if a violation above ``tol`` remains.
         """
         self._check()
-        data = check_regression_data(self, X, y, sample_weight)
+        data = check_regression_data(self, X, y, sample_weight, item=self._item_rule(X))
         space, part = self._space(data.X, data.sample_weight), self._part(data)
         results = self._solve(space, [part])
         self._keep(data, part, results[0][0].figures, results[0][0].beta)

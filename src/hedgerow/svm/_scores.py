@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +21,8 @@ __all__ = ["Scorer", "scorer_of"]
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Scorer: TypeAlias = Callable[[Rows, _core.Matrix, int], Vector]
-"""Takes rows, the core's view of them, and threads; returns a sum a plane, without the intercept."""
+Scorer: TypeAlias = Callable[[Rows, Any, int], Vector]
+"""Takes rows, the core's view of them (None of objects), and threads; returns a sum for each plane, without the intercept."""
 
 MOST_PACKED = 2**25
 """Values of sparse support vectors, zeros included, up to which a dense copy is kept: 256 MB."""
@@ -118,14 +118,14 @@ class _BySums:
 
 @dataclass(frozen=True, eq=False)
 class _ByFunction:
-    """Scores by a kernel that only Python knows, or by some columns of a given table."""
+    """Scores by a kernel that only Python knows, of vectors or objects, or by some columns of a given table."""
 
     kernel: Kernel
     vectors: Rows
     columns: Indices | None
     planes: Vector
 
-    def __call__(self, rows: Rows, _: _core.Matrix, n_threads: int) -> Vector:  # noqa: ARG002
+    def __call__(self, rows: Rows, _: Any, n_threads: int) -> Vector:  # noqa: ARG002
         """Return the scores, from as many kernel values at a time as there is room for."""
         size = max(1, VALUES // max(1, self.planes.shape[1]))
         parts = [self._some(rows[first : first + size]) for first in range(0, rows.shape[0], size)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.data.items import Items, are_items, as_kept
 from hedgerow.data.rows import Rows, dense, matrix_view
 from hedgerow.errors import DataError
 from hedgerow.kernels import Kernel, RowsKernel
@@ -22,6 +24,9 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Values32 = NDArray[np.float32]
 
+
+FEW_OBJECTS = 2048
+"""Objects up to which all values among them are kept: 32 MB."""
 
 FAR = 10.0
 """Rows farther from 0 than this many times their spread are centred."""
@@ -53,6 +58,8 @@ class KernelSpace:
     ) -> Gram:
         """Return the kernel values among some of the rows; those within two classes may be there."""
         kernel = self._compiled
+        if kernel is None and are_items(self.rows) and len(self.rows) <= FEW_OBJECTS:
+            return FunctionGram(partial(_among, self._kept_values, points), len(points))
         if kernel is None:
             return FunctionGram(_values_of(self.kernel, self.rows, points), len(points))
         return _finite(MatrixGram(kernel, self._matrix(kernel, points), n_threads, within))
@@ -69,9 +76,15 @@ class KernelSpace:
         """The kernel as the core knows it, if it does."""
         return compiled(self.kernel)
 
+    @cached_property
+    def _kept_values(self) -> _KeptValues:
+        """The values among objects, which problems over some of them share."""
+        return _KeptValues(self.kernel, self.rows)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what worker processes are sent: all but what belongs to this one."""
-        return {name: part for name, part in vars(self).items() if name != "_compiled"}
+        own = ("_compiled", "_kept_values")
+        return {name: part for name, part in vars(self).items() if name not in own}
 
     def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
         """Return some of the rows, or of a given table their values."""
@@ -97,11 +110,47 @@ class KernelSpace:
 def _values_of(kernel: Kernel, rows: Rows, points: Indices) -> Any:
     """Return the function of two sets of numbers of points that gives their values."""
     mine = rows[points]
-    return _Rows(kernel, mine) if isinstance(kernel, RowsKernel) else partial(_block, kernel, mine)
+    if isinstance(kernel, RowsKernel):
+        return _Rows(kernel, as_kept(mine))
+    return partial(_block, kernel, mine)
 
 
 def _block(kernel: Kernel, points: Rows, rows: Indices, columns: Indices) -> Vector:
     return kernel.block(points[rows], points[columns])
+
+
+def _among(values: _KeptValues, points: Indices, rows: Indices, columns: Indices) -> Vector:
+    return values(points[rows], points[columns])
+
+
+@dataclass
+class _KeptValues:
+    """The values among a few objects: each is computed once, as Python takes long for it."""
+
+    kernel: Kernel
+    objects: Items
+
+    def __post_init__(self) -> None:
+        n = len(self.objects)
+        self._values, self._is_known = np.empty((n, n)), np.zeros(n, dtype=bool)
+        self._one_at_a_time = Lock()
+
+    def __call__(self, rows: Indices, columns: Indices) -> Vector:
+        """Return the values of some rows at some columns."""
+        with self._one_at_a_time:
+            missing = np.unique(rows[~self._is_known[rows]])
+            if len(missing):
+                self._values[missing] = self._whole_rows(missing)
+                self._is_known[missing] = True
+        return self._values[np.ix_(rows, columns)]
+
+    def _whole_rows(self, rows: Indices) -> Vector:
+        if isinstance(self.kernel, RowsKernel):
+            return self.kernel.rows(as_kept(self.objects), rows)
+        return self.kernel.block(self.objects[rows], self.objects)
+
+    def __reduce__(self) -> tuple[type[_KeptValues], tuple[Kernel, Items]]:
+        return _KeptValues, (self.kernel, self.objects)
 
 
 @dataclass

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow._base.parameters import positive_number
 from hedgerow._base.state import stateful
 from hedgerow.data.rows import Rows
@@ -113,7 +112,7 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 
-    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: Any) -> tuple[Vector, float]:
         """Return <w, phi(x)> - rho, and the size of rho."""
         return self._scores_of(rows, matrix)[:, 0], abs(float(self.intercept_[0]))
 

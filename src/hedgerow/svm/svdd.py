@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow._base.parameters import any_of, none, positive_number, real_number
 from hedgerow._base.state import stateful
+from hedgerow.data.items import as_kept
 from hedgerow.data.rows import Rows
 from hedgerow.data.training_data import WeightedRows
 from hedgerow.errors import ParameterError, UnavailableError
@@ -133,7 +133,7 @@ shape_fit_, n_features_in_, feature_names_in_
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 
-    def _inside(self, rows: Rows, matrix: _core.Matrix) -> tuple[Vector, float]:
+    def _inside(self, rows: Rows, matrix: Any) -> tuple[Vector, float]:
         """Return R^2 - |phi(x) - a|^2, and R^2."""
         scores = self._scores_of(rows, matrix)[:, 0]
         return 2.0 * scores - self._sq_lengths(rows), self.radius_**2
@@ -158,7 +158,7 @@ shape_fit_, n_features_in_, feature_names_in_
             )
             raise UnavailableError(msg)
         scaled = self.scaling_.apply(rows) if hasattr(self, "scaling_") else rows
-        return self.kernel_.diagonal(scaled)
+        return self.kernel_.diagonal(as_kept(scaled))
 
     def _keep(self, data: WeightedRows, part: Part, solution: KernelSolution) -> None:
         """Set the support vectors and the ball."""

@@ -32,6 +32,7 @@ __all__ = [
     "numbers",
     "optional",
     "rows",
+    "rows_or_objects",
     "several",
     "size",
     "texts",
@@ -139,6 +140,19 @@ def rows(*shape: str, only: type | None = None) -> Shaped:
         else:
             fine = _is_array(value, kinds, shape, sizes) and _is_finite(value)
         return None if fine else f"finite {named} rows of shape {_said(shape, sizes)}"
+
+    return Shaped(expected)
+
+
+def rows_or_objects(*shape: str) -> Shaped:
+    """Allow what :func:`rows` does, or a list of objects, as many as the first dimension."""
+    of_numbers = rows(*shape)
+
+    def expected(value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, list):
+            return of_numbers.expected(value, sizes)
+        fine = sizes.agree(shape[0], len(value))
+        return None if fine else f"a list of {_said(shape[:1], sizes)} objects"
 
     return Shaped(expected)
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -104,6 +105,9 @@ def _dump(value: Any, path: str, arrays: Arrays) -> Json:
     if foreign.is_foreign(value):
         arrays[path] = foreign.pack(value, path)
         return {"is": "foreign", "class": foreign.qualified_name(type(value)), "name": path}
+    if isinstance(value, FunctionType):
+        msg = f"{path} is the Python function {value.__name__!r}, and no state holds code; use a kernel or an estimator that is a declared class"
+        raise StateError(msg)
     msg = f"{path} is a {foreign.qualified_name(type(value))}, which no state can hold; {foreign.REMEDY}"
     raise StateError(msg)
 
