@@ -100,7 +100,7 @@ def test_a_model_against_itself_is_the_same_on_every_resample(
     hedgerow, model: Path, new: Path
 ) -> None:
     outcome = hedgerow("evaluate", model, new, "--against", model)
-    assert "accuracy: the two are the same on every resample." in outcome.out
+    assert "accuracy: both models are equal on every resample." in outcome.out
 
 
 def test_models_that_take_tables_and_matrices_can_be_compared(hedgerow, tmp_path: Path) -> None:
@@ -268,8 +268,8 @@ def test_rows_that_agree_by_chance_are_not_taken_for_training_rows(
             ["--metrics", "acuracy"],
             "'acuracy' is not one of scikit-learn's scorers; try 'accuracy'",
         ),
-        (["--metrics", "f1"], "metric 'f1' does not fit this model and these labels"),
-        (["--metrics", "neg_log_loss"], "metric 'neg_log_loss' does not fit this model"),
+        (["--metrics", "f1"], "metric 'f1' cannot be computed for this model and these labels"),
+        (["--metrics", "neg_log_loss"], "metric 'neg_log_loss' cannot be computed for this model"),
         (["--confidence", "95"], "confidence_level=95.0 is not between 0 and 1"),
         (["--resamples", "1"], "n_resamples=1 is not allowed"),
     ],

@@ -151,8 +151,8 @@ def test_a_saved_calibrator_is_the_same(method, tmp_path):
     [
         ([1.0, np.nan], [0, 1], "not finite at row 1"),
         ([1.0, 2.0], [0, 0], "one class"),
-        ([[1.0], [2.0]], [0, 1], r"shape \(2, 1\) where 2 classes"),
-        ([1.0, 2.0, 3.0], [0, 1, 2], "give what decision_function returns"),
+        ([[1.0], [2.0]], [0, 1], r"shape \(2, 1\) but 2 classes"),
+        ([1.0, 2.0, 3.0], [0, 1, 2], "give the output of decision_function"),
         (["x", "y"], [0, 1], "cannot be read as numbers"),
         (1.0, [0], "a single number"),
     ],

@@ -155,7 +155,7 @@ def test_a_comparison_says_what_it_found(cancer):
         "the first is lower by" in compare(poor, model, X, y, random_state=0)["accuracy"].sentence
     )
     same = compare(model, model, X, y, random_state=0)
-    assert same["accuracy"].sentence == "accuracy: the two are the same on every resample."
+    assert same["accuracy"].sentence == "accuracy: both models are equal on every resample."
     assert not same["accuracy"].is_clear
     few = slice(0, 12)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y)
@@ -199,13 +199,13 @@ def test_what_cannot_be_judged_is_said_in_a_sentence(cancer):
 def test_a_metric_of_scores_is_refused_where_there_are_none(cancer, metric):
     _, tree, X, y = cancer
     model = TableClassifier(tree).fit(X, y)
-    with pytest.raises(ParameterError, match=f"'{metric}' does not fit this model"):
+    with pytest.raises(ParameterError, match=f"'{metric}' cannot be computed for this model"):
         evaluate(model, X, y, metrics=metric)
 
 
 def test_a_metric_of_two_classes_is_refused_for_three():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match=r"'f1' does not fit .* take another"):
+    with pytest.raises(ParameterError, match=r"'f1' cannot be computed .* use another"):
         evaluate(LinearSVC().fit(X, y), X, y, metrics="f1")
 
 

@@ -343,11 +343,11 @@ def test_weights_reach_learner_and_maps():
 
 def test_what_cannot_be_calibrated_is_refused():
     X, y = overlapping()
-    with pytest.raises(hedgerow.HedgerowError, match="'c', which the learner does not know"):
+    with pytest.raises(hedgerow.HedgerowError, match="'c', which is not a class of the learner"):
         calibrate(LinearSVC().fit(X, np.array(["a", "b"])[y]), X, ["c"] * 300)
-    with pytest.raises(ValueError, match="fitted already"):
+    with pytest.raises(ValueError, match="needs a fitted learner"):
         calibrate(LinearSVC(), X, y)
-    with pytest.raises(ParameterError, match="Memory takes none"):
+    with pytest.raises(ParameterError, match="Memory does not support it"):
         calibrate(Memory(), X, y, cv=2, sample_weight=np.ones(300))
     for cv in (1, [], [1, 2], "5"):
         with pytest.raises(ParameterError, match=r"cv=.* number of folds"):

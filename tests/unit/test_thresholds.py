@@ -205,13 +205,13 @@ def test_a_saved_model_decides_the_same(several, tmp_path):
 @pytest.mark.parametrize(
     ("what", "says"),
     [
-        ({"metric": "f1", "costs": [[0, 1], [1, 0]]}, "give one of them"),
+        ({"metric": "f1", "costs": [[0, 1], [1, 0]]}, "give only one of them"),
         ({"metric": "f2"}, "try 'f1'"),
-        ({"metric": "roc_auc"}, "does not judge labels"),
+        ({"metric": "roc_auc"}, "cannot be computed from labels"),
         ({"metric": 3}, "metric=3"),
         ({"metric": ("precision_at_recall", 2.0)}, "precision_at_recall"),
         ({"costs": [[0, 1]]}, "square matrix"),
-        ({"costs": np.ones((3, 3))}, "3 rows and columns where there are 2"),
+        ({"costs": np.ones((3, 3))}, "3 rows and columns but there are 2"),
         ({"metric": lambda *_: np.nan}, "the metric is nan"),
     ],
 )
@@ -224,7 +224,7 @@ def test_what_says_nothing_about_a_threshold_is_refused(what, says):
 
 def test_more_classes_than_a_threshold_tells_apart_are_refused():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="give costs for them all"):
+    with pytest.raises(ParameterError, match="give costs for all classes"):
         tune_threshold(LinearSVC(), X, y, cv=3)
     with pytest.raises(ParameterError, match="LinearSVC gives no probabilities"):
         tune_threshold(LinearSVC(), X, y, costs=1 - np.eye(3), cv=3)

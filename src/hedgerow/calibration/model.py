@@ -1,4 +1,4 @@
-"""Probabilities for any classifier that gives scores."""
+"""Calibrated probabilities for any classifier with scores."""
 
 from __future__ import annotations
 
@@ -39,32 +39,31 @@ def calibrate(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CalibratedModel:
-    """Return a model that gives probabilities, made of any classifier with scores.
+    """Return a calibrated model for any classifier with scores.
 
     Parameters
     ----------
     model : classifier
-        Hedgerow's or scikit-learn's, with ``decision_function`` or, lacking that, ``predict_proba``.
-    X, y : array, sparse matrix or frame; array of labels
-        With ``cv=None`` rows that the model, which is fitted already, has not seen. Otherwise the
-        rows to fit it on.
+        Hedgerow's or scikit-learn's, with ``decision_function`` or otherwise ``predict_proba``.
+    X, y : array, sparse matrix or data frame; array of labels
+        With ``cv=None``, rows that the fitted model has not seen. Otherwise the rows to fit it to.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         See :class:`ScoreCalibrator`.
     cv : None, int, splitter, or list of pairs of row numbers, default=None
-        None takes the model as it is. Otherwise it is fitted anew to all rows, and the scores to
-        learn from are those of clones fitted without the rows that they score.
+        None uses the model as it is. Otherwise it is fitted again to all rows, and the calibration uses the
+        scores of clones fitted without the rows that they score.
     sample_weight : array of shape (n_samples,) or None
-        Weights of the rows.
+        Sample weights.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a
-        seed; None is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
+        is the same as 0.
     n_jobs : int or None, default=None
-        Fits that run side by side; the result does not depend on it.
+        The number of fits that run in parallel; the result does not depend on it.
 
     Returns
     -------
     CalibratedModel
-        Fitted.
+        The fitted model.
 
     Examples
     --------
@@ -86,37 +85,37 @@ def calibrate(
     **FITTED_AROUND,
 )
 class CalibratedModel(WrappedClassifier):
-    """A classifier whose scores have become probabilities, which its predictions follow.
+    """A classifier with calibrated probabilities, which its predictions follow.
 
     Parameters
     ----------
     learner : classifier, default=None
-        What gives the scores; None is ``LinearSVC()``. It is cloned, unless ``cv=None``.
+        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless ``cv=None``.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         See :class:`ScoreCalibrator`.
     cv : int, splitter, list of pairs of row numbers, or None, default=5
-        Folds whose scores are learnt from: a number (fewer if a class is small), or as a splitter
-        has them. None takes the learner as it is; it must be fitted, and to other rows.
+        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None uses the
+        learner as it is; it must be fitted, to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a
-        seed; None is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
+        is the same as 0.
     n_jobs : int or None, default=None
-        Fits that run side by side; None means all cores. The result does not depend on it.
+        The number of fits that run in parallel; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, folds included, if the learner is one of Hedgerow's.
+        Time limit of a fit in seconds, including the folds, if the learner is one of Hedgerow's.
 
     Attributes
     ----------
     learner_ : classifier
         The fitted learner.
     probability_maps_ : tuple of ScoreMap
-        What makes probabilities of its scores.
+        The maps from its scores to probabilities.
     classes_ : ndarray
         The labels, sorted.
     status_ : str
-        How the fits ended: the learner's ``status_``, if it has one, else "fitted".
+        How the fits ended: the ``status_`` of the learner if it has one, otherwise "fitted".
     n_features_in_, feature_names_in_
-        The columns seen in fit, where the learner knows them.
+        The columns seen in fit, if the learner knows them.
 
     Examples
     --------
@@ -152,22 +151,22 @@ class CalibratedModel(WrappedClassifier):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the learner, unless ``cv=None``, and what makes probabilities of its scores.
+        """Fit the learner, unless ``cv=None``, and the maps from its scores to probabilities.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame
-            The rows.
+        X : array, sparse matrix or data frame
+            The training rows.
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
-            the same fold; see :meth:`ThresholdModel.fit`.
+            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in the same
+            fold; see :meth:`ThresholdModel.fit`.
 
         Returns
         -------
         CalibratedModel
-            Itself.
+            The fitted model itself.
         """
         check_parameters(self, _RULES)
         seen = self._fit_learner(X, y, sample_weight)
@@ -177,15 +176,48 @@ class CalibratedModel(WrappedClassifier):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class, in the order of ``classes_``, for each row."""
+        """Return the probability of every class for each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
         check_fitted(self)
         return probabilities(self.probability_maps_, scores_of(self.learner_, X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of every probability."""
+        """Return the logarithm of the probability of every class for each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The log-probabilities, in the order of ``classes_``.
+        """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable label of each row, of equally probable ones the first."""
+        """Return the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels; the first of equally probable ones.
+        """
         shares = self.predict_proba(X)
         return most_probable(self.classes_, shares)

@@ -1,4 +1,4 @@
-"""What models around a classifier share: the learner, and its scores of rows it has not seen."""
+"""Base of models around a classifier: the learner, and its scores for rows it has not seen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Values: TypeAlias = NDArray[np.float64]
 
 
 def classifier_or_none(value: Any) -> str | None:
-    """Allow None and whatever can be fitted and asked for labels."""
+    """Allow None and any object with fit and predict."""
     fine = value is None or (hasattr(value, "fit") and hasattr(value, "predict"))
     return None if fine else "a classifier or None"
 
@@ -56,16 +56,16 @@ FITTED_AROUND: dict[str, AttributeRule] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """Rows that the learner had not seen, and what it said of them.
+    """Rows that the learner had not seen, and its scores for them.
 
     Attributes
     ----------
     codes : ndarray of int64
-        The number of each row's class.
+        The class index of each row.
     weights : ndarray
         The weights of the rows.
     scores : ndarray
-        What the learner said.
+        The scores of the learner.
     """
 
     codes: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Judged:
 
 
 class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
-    """A model that decides otherwise by what a classifier says."""
+    """A model that makes its decisions from the scores of another classifier."""
 
     learner: Any
     cv: Any
@@ -92,10 +92,10 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
         sample_weight: Any,
         ask: Callable[[Any, Any], Values] = scores_of,
     ) -> Judged:
-        """Set the fitted learner, and return its scores of rows it has not seen."""
+        """Set the fitted learner, and return its scores for rows it has not seen."""
         X = _rows(X)
         if y is None:
-            msg = f"{type(self).__name__} requires y to be passed, but the target y is None; give one label a row"
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None; give one label per row"
             raise DataError(msg)
         classes, codes = check_labels(y, X.shape[0])
         weights = check_weights(sample_weight, X.shape[0])
@@ -122,8 +122,8 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
         """Take the learner as it is; the rows are new to it."""
         if self.learner is None or not _is_fitted(self.learner):
             msg = (
-                f"{type(self).__name__}(cv=None) takes a learner that is fitted already, and "
-                f"learner={self.learner!r} is not; fit it first, on other rows, or give cv=5"
+                f"{type(self).__name__}(cv=None) needs a fitted learner, but "
+                f"learner={self.learner!r} is not fitted; fit it first to other rows, or set cv=5"
             )
             raise NotFittedError(msg)
         self._check_classes(np.asarray(self.learner.classes_))
@@ -148,7 +148,7 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
         if not np.array_equal(self.classes_, self.learner_.classes_):
             return "classes_ are not those of the learner"
         is_of_labels = getattr(self.learner_, "multilabel_", False)
-        return "the learner gives several labels a row" if is_of_labels else None
+        return "the learner predicts several labels per row" if is_of_labels else None
 
     def __sklearn_tags__(self) -> Any:
         """Take what the learner takes."""
@@ -174,8 +174,8 @@ def _weights_for(learner: Any, sample_weight: Any, weights: Values) -> Values | 
         return None
     if not has_fit_parameter(learner, "sample_weight"):
         msg = (
-            f"sample_weight was given, and {type(learner).__name__} takes none; "
-            "leave it out or take another learner"
+            f"sample_weight was given, but {type(learner).__name__} does not support it; "
+            "omit it or use another learner"
         )
         raise ParameterError(msg)
     return weights
@@ -194,7 +194,7 @@ def _codes_among(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int64]:
     strange = [label for label in np.unique(y).tolist() if label not in set(classes.tolist())]
     if strange:
         msg = (
-            f"y holds {strange[0]!r}, which the learner does not know; "
+            f"y contains {strange[0]!r}, which is not a class of the learner; "
             f"its classes are {some(classes.tolist())}"
         )
         raise DataError(msg)

@@ -1,4 +1,4 @@
-"""Probabilities of a machine, learnt from the scores of its folds."""
+"""Probabilities of a support vector machine, learnt from cross-validated scores."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ _N_FOLDS = 5
 
 
 def _gives_probabilities(model: Any) -> bool:
-    """Say whether the model was asked for probabilities."""
+    """Return whether the model has probabilities; raise an error that says how to get them if not."""
     if model._calibration is None:
-        msg = (
-            f"this {type(model).__name__} gives no probabilities; make it with calibrate='sigmoid'"
-        )
+        msg = f"this {type(model).__name__} has no probabilities; set calibrate='sigmoid'"
         raise UnavailableError(msg)
     return True
 
@@ -54,7 +52,7 @@ class Folds:
 
 
 class CalibratedScores(ABC):
-    """A classifier that gives probabilities if its parameter ``calibrate`` names a method."""
+    """A classifier with probabilities if its parameter ``calibrate`` names a method."""
 
     _in_folds: ClassVar[Mapping[str, Any]] = {"calibrate": None, "max_time": None, "verbose": 0}
     """Parameters of the machines that scores are taken from, other than those of the machine itself."""
@@ -79,14 +77,35 @@ class CalibratedScores(ABC):
 
     @abstractmethod
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
+        """Return the scores of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score per row for two classes, otherwise one per class.
+        """
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class, in the order of ``classes_``, for each row.
+        """Return the probability of every class for each row.
 
-        There is one only if the machine was made with ``calibrate``; then none is 0 or 1, each
-        grows with the score of its class, and ``predict`` returns the most probable class.
+        The method exists only if ``calibrate`` is set. No probability is 0 or 1, each increases with the score
+        of its class, and ``predict`` returns the most probable class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
         """
         check_fitted(self)
         if not hasattr(self, "probability_maps_"):
@@ -96,7 +115,18 @@ class CalibratedScores(ABC):
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of every probability."""
+        """Return the logarithm of the probability of every class for each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The log-probabilities, in the order of ``classes_``.
+        """
         logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logarithms
 
@@ -138,11 +168,11 @@ class CalibratedScores(ABC):
         self.status_ = found.status(self.status_)
 
     def _tell_of_folds(self, statuses: tuple[str, ...]) -> None:
-        """Warn if folds did not get to the end where the machine itself did."""
+        """Warn if folds did not converge although the model itself did."""
         late = [status for status in statuses if status in ("max_iter", "stalled", "time_limit")]
         if late and self.status_ == "optimal":
             msg = (
-                f"{len(late)} of the {len(statuses)} fits that calibration takes its scores from "
-                f"ended by {late[0]!r}, above tol; raise max_iter, max_time or tol"
+                f"{len(late)} of the {len(statuses)} fits for the calibration ended with status "
+                f"{late[0]!r}, above tol; raise max_iter, max_time or tol"
             )
             warn_user(msg, NotCertifiedWarning)

@@ -1,13 +1,13 @@
-r"""Scores to probabilities, by maps that never fall.
+r"""Monotone maps from scores to probabilities.
 
-Both methods learn Platt's targets, which stand for labels 0 and 1 that are not quite sure: with
-:math:`N_+` and :math:`N_-` the total weight of the rows of a class and of the others,
+Both methods are fitted to Platt's targets instead of labels 0 and 1: with :math:`N_+` and :math:`N_-`
+the total weight of the rows of a class and of the others,
 
 .. math:: t_+ = (N_+ + 1) / (N_+ + 2), \qquad t_- = 1 / (N_- + 2).
 
 ``"sigmoid"`` minimises the log loss of :math:`1 / (1 + e^{-(a s + b)})` over :math:`a \ge 0` and b.
-``"isotonic"`` minimises the squared error over all maps that do not fall, and joins the ends of
-their steps by straight lines. No probability is 0 or 1, so that every log loss is finite.
+``"isotonic"`` minimises the squared error over all non-decreasing maps, and interpolates linearly
+between the ends of the steps. No probability is 0 or 1, so every log loss is finite.
 
 Platt (2000), "Probabilistic outputs for support vector machines"; the Newton method is that of Lin,
 Lin, Weng (2007), "A note on Platt's probabilistic outputs for support vector machines", Machine
@@ -55,15 +55,15 @@ _FLAT = 1e-13
 _RIDGE = 1e-12
 _LEAST_STEP = 1e-10
 _ROUNDING = 4 * _LEAST
-"""By so much a step may raise the loss, which is about 1: the last ones are too short to be seen in it."""
+"""A step may raise the loss, which is about 1, by this much: the effect of the last steps is below rounding."""
 
 
 class ScoreMap(ABC):
-    """Turns the scores of one plane into probabilities of its class."""
+    """A map from the scores of one class to its probabilities."""
 
     @abstractmethod
     def __call__(self, scores: Values) -> Values:
-        """Return the probability of every score; of two scores, the larger has no smaller one."""
+        """Return the probability for every score; it never decreases with the score."""
 
 
 @record(slope=real_number(0.0), center=any_number, offset=any_number)
@@ -85,7 +85,7 @@ class SigmoidMap(ScoreMap):
 @record(scores=numbers("knots+"), values=numbers("knots+", low=0.0))
 @dataclass(frozen=True, eq=False)
 class IsotonicMap(ScoreMap):
-    """Straight lines between knots, constant beyond the first and the last."""
+    """A piecewise linear map between knots, constant beyond the first and the last."""
 
     scores: Values
     values: Values
@@ -94,7 +94,7 @@ class IsotonicMap(ScoreMap):
         """Return the probabilities."""
         following = np.searchsorted(self.scores, scores, side="right")
         highest = self.values[np.minimum(following, len(self.values) - 1)]
-        # A line may end above its knot by rounding, and must not.
+        # Rounding may put the end of a segment above its knot, which would break monotonicity.
         lines = np.minimum(np.interp(scores, self.scores, self.values), highest)
         return np.clip(lines, _LEAST, 1.0 - _LEAST)
 
@@ -102,7 +102,7 @@ class IsotonicMap(ScoreMap):
 def fit_maps(
     scores: Values, codes: NDArray[np.int64], n_classes: int, weight: Values, method: str
 ) -> tuple[ScoreMap, ...]:
-    """Return a map for the second of two classes, or one a class; scores as classifiers give them."""
+    """Return a map for the second of two classes, or one per class; scores are as classifiers return them."""
     columns = scores[:, None] if scores.ndim == 1 else scores
     counted = np.flatnonzero(weight > 0)
     signs = one_vs_rest_signs(codes[counted], n_classes)
@@ -113,14 +113,14 @@ def fit_maps(
 
 
 def maps_problem(maps: tuple[ScoreMap, ...], n_classes: int) -> str | None:
-    """Say if there is not one map of scores to probabilities for each class, or one for two."""
+    """Describe the problem if there is not one map per class, or one for two classes."""
     if len(maps) == (1 if n_classes == 2 else n_classes):
         return None
     return f"there are {len(maps)} probability_maps_ for {n_classes} classes"
 
 
 def probabilities(maps: Sequence[ScoreMap], scores: Values) -> Values:
-    """Return the probability of every class, a row for each row of scores: they add up to 1."""
+    """Return the probability of every class, with one row per row of scores; each row sums to 1."""
     if len(maps) == 1:
         positive = maps[0](scores)
         return np.column_stack([1.0 - positive, positive])
@@ -130,7 +130,7 @@ def probabilities(maps: Sequence[ScoreMap], scores: Values) -> Values:
 
 
 def most_probable(classes: NDArray[Any], shares: Values) -> NDArray[Any]:
-    """Return the label of the largest probability of every row, of equal ones the first."""
+    """Return the label of the largest probability in every row, the first of equal ones."""
     chosen: NDArray[Any] = classes[shares.argmax(axis=1)]
     return chosen
 
@@ -146,7 +146,7 @@ def _targets(is_positive: NDArray[np.bool_], weight: Values) -> Values:
 
 
 def _fit_sigmoid(scores: Values, is_positive: NDArray[np.bool_], weight: Values) -> SigmoidMap:
-    """Return the sigmoid of least log loss among those that do not fall."""
+    """Return the non-decreasing sigmoid of least log loss."""
     targets, share = _targets(is_positive, weight), weight / weight.sum()
     center = float(np.sum(share * scores))
     scale = float(np.abs(scores - center).max())
@@ -154,7 +154,7 @@ def _fit_sigmoid(scores: Values, is_positive: NDArray[np.bool_], weight: Values)
         slope, offset = _newton((scores - center) / scale, targets, share)
         if slope > 0 and np.isfinite(slope / scale):
             return SigmoidMap(slope / scale, center, offset)
-    # The loss is convex: where the best slope is negative, the best one allowed is 0.
+    # The loss is convex: if the best slope is negative, the best admissible one is 0.
     return SigmoidMap(0.0, center, float(logit(np.sum(share * targets))))
 
 
@@ -169,15 +169,15 @@ def _newton(scores: Values, targets: Values, share: Values) -> tuple[float, floa
     value = loss(point)
     for _ in range(_MOST_STEPS):
         p = expit(point[0] * scores + point[1])
-        error, bend = share * (p - targets), share * p * (1.0 - p)
+        error, curvature = share * (p - targets), share * p * (1.0 - p)
         gradient = np.array([np.sum(error * scores), np.sum(error)])
         if np.abs(gradient).max() <= _FLAT:
             break
-        mixed = np.sum(bend * scores)
-        upper, lower = np.sum(bend * scores * scores) + _RIDGE, np.sum(bend) + _RIDGE
+        mixed = np.sum(curvature * scores)
+        upper, lower = np.sum(curvature * scores * scores) + _RIDGE, np.sum(curvature) + _RIDGE
         direction = -_solved(upper, mixed, lower, gradient)
         found = _backtracked(loss, value, point, direction, float(np.sum(gradient * direction)))
-        if found is None:  # no step is seen to go down: the rest is rounding
+        if found is None:  # no step lowers the loss by more than rounding
             break
         point, value = found
     return float(point[0]), float(point[1])
@@ -194,7 +194,7 @@ def _solved(upper: float, mixed: float, lower: float, right: Values) -> Values:
 def _backtracked(
     loss: Callable[[Values], float], value: float, point: Values, direction: Values, decline: float
 ) -> tuple[Values, float] | None:
-    """Return the first of ever shorter steps that goes down enough, and its loss."""
+    """Return the first of a series of halved steps that lowers the loss enough, and its loss."""
     step = 1.0
     while step >= _LEAST_STEP:
         tried = point + step * direction
@@ -206,14 +206,14 @@ def _backtracked(
 
 
 def _fit_isotonic(scores: Values, is_positive: NDArray[np.bool_], weight: Values) -> IsotonicMap:
-    """Return the least-squares fit that does not fall."""
+    """Return the non-decreasing least-squares fit."""
     from scipy.optimize import isotonic_regression
 
     knots, place = np.unique(scores, return_inverse=True)
     total = np.bincount(place, weight)
     mean = np.bincount(place, weight * _targets(is_positive, weight)) / total
     values = np.maximum.accumulate(isotonic_regression(mean, weights=total).x)
-    # Of a step only its two ends matter.
+    # Only the two ends of a step matter.
     rises = np.diff(values) > 0
     is_end = np.concatenate([[True], rises]) | np.concatenate([rises, [True]])
     return IsotonicMap(knots[is_end], values[is_end])
@@ -223,7 +223,7 @@ METHODS: dict[str, Callable[[Values, NDArray[np.bool_], Values], ScoreMap]] = {
     "sigmoid": _fit_sigmoid,
     "isotonic": _fit_isotonic,
 }
-"""How scores become probabilities, by name: takes scores, whether each is of the class, and weights."""
+"""Calibration methods by name: functions of scores, whether each row is of the class, and weights."""
 
 
 # ------------------------------------------------------------------------------------- on its own
@@ -237,21 +237,20 @@ _RULES = {"method": one_of(*METHODS)}
     probability_maps_=several(tuple, "features", instance_of(ScoreMap)),
 )
 class ScoreCalibrator(Estimator):
-    """Probabilities from scores, whatever gave them.
+    """Calibrated probabilities from the scores of any classifier.
 
     Parameters
     ----------
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        Platt's sigmoid, two numbers a class, for any number of rows; or an isotonic regression,
-        which takes any shape that does not fall and wants some thousand rows.
+        Platt's sigmoid, with two parameters per class, for any number of rows; or isotonic regression,
+        which fits any non-decreasing map and needs several thousand rows.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     probability_maps_ : tuple of ScoreMap
-        What turns the scores of the second of two classes, or those of each of several, into
-        probabilities.
+        The maps from scores to probabilities: one for the second of two classes, or one per class.
     n_features_in_ : int
         The number of columns of scores.
 
@@ -269,21 +268,21 @@ class ScoreCalibrator(Estimator):
         self.method = method
 
     def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scores of rows that the model which gave them has not seen.
+        """Fit the maps to scores of rows that the classifier has not seen.
 
         Parameters
         ----------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes, the scores of the second; else one column a class, in their order.
+            For two classes the scores of the second; otherwise one column per class, in order.
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         ScoreCalibrator
-            Itself.
+            The fitted calibrator itself.
         """
         check_parameters(self, _RULES)
         values = _finite(scores)
@@ -296,39 +295,61 @@ class ScoreCalibrator(Estimator):
         return self
 
     def predict_proba(self, scores: Any) -> Values:
-        """Return the probability of every class, a row for each row of scores."""
+        """Return the probability of every class for each row of scores.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the scores of the second; otherwise one column per class, in order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
         check_fitted(self)
         values = _finite(scores)
         _check_columns(values, len(self.classes_))
         return probabilities(self.probability_maps_, values)
 
     def predict(self, scores: Any) -> NDArray[Any]:
-        """Return the most probable label of every row, of equally probable ones the first."""
+        """Return the most probable label for each row of scores.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the scores of the second; otherwise one column per class, in order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels; the first of equally probable ones.
+        """
         shares = self.predict_proba(scores)
         return most_probable(self.classes_, shares)
 
 
 def _finite(scores: Any) -> Values:
-    """Return scores as numbers, refusing what is none."""
+    """Return scores as finite numbers."""
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"scores cannot be read as numbers: {error}; give one a row") from error
+        raise DataError(f"scores cannot be read as numbers: {error}; give one per row") from error
     if values.ndim == 0:
-        raise DataError(f"scores={scores!r} is a single number; give one a row")
+        raise DataError(f"scores={scores!r} is a single number; give one per row")
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
-        msg = f"scores are not finite at row {wrong[0][0]}; leave such rows out"
+        msg = f"scores are not finite at row {wrong[0][0]}; remove such rows"
         raise DataError(msg)
     return values
 
 
 def _check_columns(scores: Values, n_classes: int) -> None:
-    """Refuse scores of a shape other than a classifier's."""
+    """Refuse scores of a wrong shape."""
     expected = (len(scores),) if n_classes == 2 else (len(scores), n_classes)
     if scores.shape != expected:
         msg = (
-            f"scores have shape {scores.shape} where {n_classes} classes need {expected}; "
-            "give what decision_function returns"
+            f"scores have shape {scores.shape} but {n_classes} classes need {expected}; "
+            "give the output of decision_function"
         )
         raise DataError(msg)

@@ -1,7 +1,7 @@
-"""How good a model is on rows it has not seen, how sure that is, and which of two is better.
+"""Evaluate and compare fitted models on new rows, with bootstrap intervals.
 
-Models predict once; every metric is then computed on the same resamples of the rows, so that
-metrics, and models, can be compared row by row.
+Models predict once. Every metric is then computed on the same resamples of the rows, so metrics and
+models can be compared row by row.
 """
 
 from hedgerow.evaluation.judge import compare, evaluate

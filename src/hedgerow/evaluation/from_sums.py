@@ -20,7 +20,7 @@ Values: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = Callable[[Sequence[Values]], Values]
 
 _MOST_CLASSES = 50
-"""Balanced accuracy needs two sums a class: with more classes than this, drawing rows is cheaper."""
+"""Balanced accuracy needs two sums per class: with more classes than this, drawing rows is cheaper."""
 
 
 class FromSums:
@@ -36,7 +36,7 @@ class FromSums:
 
 
 def has_formula(scorer: str, y: NDArray[Any], prediction: NDArray[Any]) -> bool:
-    """Say whether the scorer can be computed from sums on these rows."""
+    """Return whether the scorer can be computed from sums on these rows."""
     if scorer in _OF_POSITIVES:
         # scikit-learn takes 1 as the positive class, and refuses other labels by itself.
         labels = np.union1d(y, prediction).tolist()
@@ -72,7 +72,7 @@ def _r2(y: NDArray[Any], prediction: NDArray[Any]) -> FromSums:
 
 
 def _balanced_accuracy(y: NDArray[Any], prediction: NDArray[Any]) -> FromSums:
-    """Return the mean share of right answers over the classes that a resample holds."""
+    """Return the mean recall over the classes that occur in a resample."""
     members = [y == label for label in np.unique(y)]
     correct = [member & (prediction == y) for member in members]
 
@@ -95,7 +95,7 @@ _OF_POSITIVES: dict[str, Formula] = {
     "recall": lambda sums: _share(sums[0], sums[1]),
     "f1": lambda sums: _share(2 * sums[0], sums[1] + sums[2]),
 }
-"""Formulas of the numbers of true positives, positives, and rows that are called positive."""
+"""Formulas of the numbers of true positives, positives, and predicted positives."""
 
 _OF_ROWS: dict[str, Callable[[NDArray[Any], NDArray[Any]], FromSums]] = {
     "accuracy": lambda y, prediction: _mean(y == prediction),

@@ -1,4 +1,4 @@
-"""How good a fitted model is, and which of two is better, on rows they have not seen."""
+"""Evaluate a fitted model, or compare two, on rows they have not seen."""
 
 from __future__ import annotations
 
@@ -51,30 +51,30 @@ def evaluate(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Return a fitted model's metrics on rows it has not seen, each with its interval.
+    """Return the metrics of a fitted model on new rows, each with an interval.
 
     Parameters
     ----------
     model : estimator
-        Fitted; it predicts once.
-    X, y : array, sparse matrix or frame; array-like
+        A fitted model; it predicts once.
+    X, y : array, sparse matrix or data frame; array-like
         Rows that were not used to fit the model, and their targets.
     metrics : str, callable, list of str, dict, or None
         Names of scikit-learn's scorers, a callable ``metric(y_true, y_pred)``, or a dictionary of
-        names to either. None is accuracy and balanced accuracy for classifiers, and R2, mean
-        absolute and mean squared error (negative, as scorers are) for others.
+        names to either. None means accuracy and balanced accuracy for classifiers, and R2, mean
+        absolute and mean squared error (negative, as scorers are) for other models.
     confidence_level : float
-        Between 0 and 1.
+        The confidence level of the intervals, between 0 and 1.
     method : {"percentile", "BCa", "basic"}
-        How intervals are made.
+        The kind of bootstrap interval.
     n_resamples : int
-        How many resamples of the rows are drawn.
+        The number of resamples of the rows.
     strata, groups : array-like or None
-        One label a row: resamples keep the size of strata and take groups whole.
+        One label per row: resamples keep the size of every stratum and draw groups as a whole.
     random_state : int, RandomState, Generator or None
         Seed of the draws.
     n_jobs : int or None
-        How many threads; None is all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
 
     Returns
     -------
@@ -121,10 +121,10 @@ def compare(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Return by how much two fitted models differ on the same rows, metric by metric.
+    """Return the differences of two fitted models on the same rows, metric by metric.
 
-    Both models are judged on the same resamples: what makes a row hard for both cancels out, and
-    the interval of the difference is narrower than two intervals apart would suggest.
+    Both models are evaluated on the same resamples. The effect of rows that are hard for both cancels
+    out, so the interval of the difference is narrower than two separate intervals would suggest.
 
     Parameters
     ----------
@@ -157,12 +157,12 @@ def compare(
 
 
 def _target(y: Any, *models: Any) -> NDArray[Any]:
-    """Return what the models should answer, for regressors finite numbers."""
+    """Return the true targets; for regressors, check that they are finite."""
     refuse_masked(y, "y")
     target = np.asarray(y)
     if target.ndim == 1 and len(target) > 1:
         return check_targets(target, len(target)) if any(map(is_regressor, models)) else target
-    msg = f"y has shape {target.shape}; give one target a row, and at least 2 rows"
+    msg = f"y has shape {target.shape}; give one target per row, and at least 2 rows"
     raise DataError(msg)
 
 
@@ -198,14 +198,14 @@ def _spans(
 def _exact_if_constant(
     measured: Measurement, answers: Answers, y: NDArray[Any], level: float
 ) -> Measurement:
-    """Say what an interval without width means, and put the exact one in its place for accuracies."""
+    """Explain an interval of width zero; replace it by the exact interval for an accuracy of 0 or 1."""
     if measured.low < measured.high:
         return measured
     if measured.metric != "accuracy" or measured.estimate not in (0, 1):
-        note = "no resample changes it, so its uncertainty is unknown"
+        note = "it is the same on every resample, so its uncertainty is unknown"
         return Measurement(measured.metric, *(measured.estimate,) * 3, 0.0, note)
     exact = accuracy_interval(
         answers.predict(np.arange(len(y))) == y, confidence_level=level, seed=0
     )
-    note = "exact interval, as no row differs"
+    note = "exact binomial interval, as all rows agree"
     return Measurement("accuracy", measured.estimate, exact.low, exact.high, 0.0, note)

@@ -1,4 +1,4 @@
-"""Metrics of a fitted model as functions of how often each row counts."""
+"""Metrics of a fitted model as functions of the row counts of a resample."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ class Answers:
         """Return answers if there is one for each target."""
         if len(found) == self._n_rows:
             return found
-        msg = f"X has {len(found)} rows but y has {self._n_rows} targets; give one target a row"
+        msg = f"X has {len(found)} rows but y has {self._n_rows} targets; give one target per row"
         raise DataError(msg)
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Several statistics of the same resamples as one, a column each."""
+    """Several statistics of the same resamples as one, with one column each."""
 
     names: tuple[str, ...]
     parts: tuple[WeightedStatistic, ...]
 
     def __call__(self, counts: Counts) -> Values:
-        """Return one row a resample, one column a statistic."""
+        """Return one row per resample and one column per statistic."""
         return np.column_stack([part(counts) for part in self.parts])
 
 
@@ -86,7 +86,7 @@ def joint_metrics(metrics: Mapping[str, Metric], answers: Answers, y: NDArray[An
 
 
 def read_metrics(metrics: Metrics, model: Any) -> Mapping[str, Metric]:
-    """Return the metrics by name; None is what is usual for the kind of model."""
+    """Return the metrics by name; None means the defaults for this type of model."""
     if metrics is None:
         regression = ("r2", "neg_mean_absolute_error", "neg_mean_squared_error")
         metrics = ("accuracy", "balanced_accuracy") if is_classifier(model) else regression
@@ -99,7 +99,7 @@ def read_metrics(metrics: Metrics, model: Any) -> Mapping[str, Metric]:
 
 
 def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedStatistic:
-    """Return the metric as a function of counts: by formula where one is known."""
+    """Return the metric as a function of counts, by a formula if there is one."""
     if callable(metric):
         return _of_rows(lambda rows: metric(y[rows], answers.predict(rows)))
     try:
@@ -114,7 +114,7 @@ def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedSta
     rows = np.arange(len(y))
     prediction = answers.predict(rows)
     if np.ndim(prediction) != np.ndim(y):
-        msg = f"the model predicts an array of shape {np.shape(prediction)} where y has shape {np.shape(y)}; give the targets it was fitted for"
+        msg = f"the model predicts an array of shape {np.shape(prediction)} but y has shape {np.shape(y)}; give the targets it was fitted for"
         raise DataError(msg)
     if has_formula(metric, y, prediction):
         return score_from_sums(metric, y, prediction)
@@ -126,14 +126,14 @@ def _statistic(metric: Metric, answers: Answers, y: NDArray[Any]) -> WeightedSta
 
 
 def _refuse_unfit(name: str, scorer: Any, answers: Answers, y: NDArray[Any]) -> None:
-    """Refuse a scorer that this model or these labels cannot serve, before it is resampled."""
+    """Refuse a scorer that does not work with this model or these labels, before resampling."""
     try:
         scorer(answers, np.arange(len(y)), y)
     except (AttributeError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split()).split(". ")[0].rstrip(".")
         msg = (
-            f"metric {name!r} does not fit this model and these labels ({reason}); "
-            "take another, such as 'accuracy' or 'f1_macro'"
+            f"metric {name!r} cannot be computed for this model and these labels ({reason}); "
+            "use another, such as 'accuracy' or 'f1_macro'"
         )
         raise ParameterError(msg) from error
 

@@ -1,4 +1,4 @@
-"""What an evaluation or a comparison found, as figures, tables and sentences."""
+"""Results of evaluations and comparisons, as numbers, tables and sentences."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Measurement:
     Attributes
     ----------
     metric : str
-        Its name.
+        The name of the metric.
     estimate, low, high : float
         Its value on the rows, and the interval around it.
     standard_error : float
         Its standard deviation over the resamples.
     note : str
-        What to know about the interval; empty if nothing.
+        A remark about the interval; empty if there is none.
     """
 
     metric: str
@@ -37,16 +37,16 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The metrics of a model, each with its interval; printed as a table.
+    """The metrics of a model, each with an interval; prints as a table.
 
     Attributes
     ----------
     measurements : tuple of Measurement
         One for each metric.
     confidence_level : float
-        The share of such intervals that are to contain the true value.
+        The proportion of such intervals that contain the true value.
     n_rows, n_resamples : int
-        How many rows were judged, and how often they were resampled.
+        The number of rows, and the number of resamples.
     """
 
     measurements: tuple[Measurement, ...]
@@ -73,9 +73,9 @@ class Difference:
     Attributes
     ----------
     metric : str
-        Its name.
+        The name of the metric.
     first, second : float
-        Its value for either model.
+        Its value for each model.
     estimate, low, high : float
         first - second, and the interval around it.
     standard_error : float
@@ -92,14 +92,14 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
     @property
     def sentence(self) -> str:
-        """What the difference says, in words."""
+        """The difference in a sentence."""
         if self.low == self.high == 0:
-            return f"{self.metric}: the two are the same on every resample."
+            return f"{self.metric}: both models are equal on every resample."
         ends = f"{self.low:.4g} to {self.high:.4g}"
         if not self.is_clear:
             return f"{self.metric}: no clear difference, as the interval {ends} contains 0."
@@ -109,16 +109,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two models on the same rows, metric by metric; printed as a table and sentences.
+    """Two models on the same rows, metric by metric; prints as a table and sentences.
 
     Attributes
     ----------
     differences : tuple of Difference
         One for each metric.
     confidence_level : float
-        The share of such intervals that are to contain the true difference.
+        The proportion of such intervals that contain the true difference.
     n_rows, n_resamples : int
-        How many rows were judged, and how often they were resampled.
+        The number of rows, and the number of resamples.
     """
 
     differences: tuple[Difference, ...]

@@ -1,4 +1,4 @@
-"""Where to draw the line between two classes, for a metric or for what errors cost."""
+"""Decision thresholds between two classes that optimise a metric or the cost of errors."""
 
 from hedgerow.calibration.thresholds.curve import ThresholdCurve
 from hedgerow.calibration.thresholds.model import ThresholdModel, tune_threshold

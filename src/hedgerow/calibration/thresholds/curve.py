@@ -1,4 +1,4 @@
-"""A figure of merit at every threshold that tells the scores apart."""
+"""A metric or cost at every threshold between distinct scores."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Intervals:
-    """Gaps between neighbouring scores: all thresholds of a gap decide alike.
+    """Intervals between neighbouring scores: all thresholds in one give the same decisions.
 
     Attributes
     ----------
     low, high : ndarray of shape (n_scores + 1,)
-        The ends. Before the first score and beyond the last a gap is as wide as all scores lie
-        apart, or 1 if they do not.
+        The end points. The intervals below the first score and above the last are as wide as the
+        range of the scores, or 1 if that is 0.
     place : ndarray of int
-        For every row the number of the gap below its score.
+        For every row the index of the interval below its score.
     """
 
     low: Values
@@ -39,7 +39,7 @@ class Intervals:
 
     @classmethod
     def between(cls, scores: Values) -> Intervals:
-        """Return the gaps between the scores of rows."""
+        """Return the intervals between the scores of rows."""
         distinct, place = np.unique(scores, return_inverse=True)
         reach = float(distinct[-1] - distinct[0]) or 1.0
         low = np.concatenate([[distinct[0] - reach], distinct])
@@ -55,14 +55,14 @@ class Intervals:
 )
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve:
-    """What a metric, or the mean cost, is at each threshold.
+    """A metric, or the mean cost, at each threshold.
 
     Attributes
     ----------
     low, high : ndarray
-        Between these, every threshold gives the value.
+        The intervals of thresholds; every threshold in one gives the same value.
     values : ndarray
-        The metric, or the mean cost of a row.
+        The metric, or the mean cost per row.
     lower_is_better : bool
         Whether the values are costs.
     """
@@ -74,15 +74,20 @@ class ThresholdCurve:
 
     @property
     def thresholds(self) -> Values:
-        """The middle of each interval, in increasing order."""
+        """The midpoint of each interval, in increasing order."""
         return _middle(self.low, self.high)
 
     def best(self) -> tuple[float, float]:
         """Return the best threshold and its value.
 
-        Neighbouring intervals of the best value are one, and the threshold is its middle. Of
-        several such, one between two scores goes before one beyond all of them, and a wider one
-        before a narrower one.
+        Neighbouring intervals of the best value are merged, and the threshold is the midpoint. Among
+        several, an interval between two scores is preferred to one beyond all scores, and a wider one to a
+        narrower one.
+
+        Returns
+        -------
+        tuple of float
+            The threshold, and the value there.
         """
         merit = -self.values if self.lower_is_better else self.values
         is_best = merit >= merit.max() - _TIE * max(np.abs(merit).max(), 1.0)

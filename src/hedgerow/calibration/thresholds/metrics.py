@@ -1,4 +1,4 @@
-"""Metrics of two classes at many thresholds: by formula in one pass, or by evaluation."""
+"""Metrics of two classes at many thresholds: by a formula in one pass, or by evaluation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_EVALUATIONS = 200
 
 @dataclass(frozen=True)
 class _Counts:
-    """Weights of the rows of each truth and decision, one a threshold: P and N for the two classes."""
+    """The weighted confusion matrix, with one entry per threshold."""
 
     true_p: Values
     false_p: Values
@@ -161,7 +161,7 @@ def _evaluated(
     if len(wrong):
         where, found = thresholds[wrong[0]], values[wrong[0]]
         msg = (
-            f"the metric is {found} at the threshold {where:g}; give one that is defined everywhere"
+            f"the metric is {found} at the threshold {where:g}; use a metric that is always defined"
         )
         raise DataError(msg)
     return ThresholdCurve(low, high, values)
@@ -185,7 +185,7 @@ def _by_scorer(name: str, classes: NDArray[Any]) -> Callable[..., float]:
             return float(scorer(_Decided(classes), prediction, y, **extra))
         except (AttributeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split()).split(". ")[0].rstrip(".")
-            msg = f"metric={name!r} does not judge labels of two classes ({reason}); take another, such as 'f1'"
+            msg = f"metric={name!r} cannot be computed from labels of two classes ({reason}); use another, such as 'f1'"
             raise ParameterError(msg) from error
 
     return score

@@ -1,4 +1,4 @@
-"""A classifier that decides where a metric is best, or errors cost least."""
+"""A classifier with a decision threshold that optimises a metric or the cost of errors."""
 
 from __future__ import annotations
 
@@ -53,32 +53,31 @@ def tune_threshold(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ThresholdModel:
-    """Return a model that decides where a metric is best, or where errors cost least.
+    """Return a model with the threshold at which a metric is best, or the mean cost is least.
 
     Parameters
     ----------
     model : classifier
-        Hedgerow's or scikit-learn's, with ``decision_function`` or, lacking that, ``predict_proba``.
-    X, y : array, sparse matrix or frame; array of labels
-        With ``cv=None`` rows that the model, which is fitted already, has not seen. Otherwise the
-        rows to fit it on.
+        Hedgerow's or scikit-learn's, with ``decision_function`` or otherwise ``predict_proba``.
+    X, y : array, sparse matrix or data frame; array of labels
+        With ``cv=None``, rows that the fitted model has not seen. Otherwise the rows to fit it to.
     metric, costs
         See :class:`ThresholdModel`.
     cv : None, int, splitter, or list of pairs of row numbers, default=None
-        None takes the model as it is. Otherwise it is fitted anew to all rows, and the scores to
-        judge by are those of clones fitted without the rows that they score.
+        None uses the model as it is. Otherwise it is fitted again to all rows, and the threshold uses the
+        scores of clones fitted without the rows that they score.
     sample_weight : array of shape (n_samples,) or None
-        Weights of the rows.
+        Sample weights.
     random_state : int, RandomState, Generator or None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a
-        seed; None is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
+        is the same as 0.
     n_jobs : int or None, default=None
-        Fits that run side by side; the result does not depend on it.
+        The number of fits that run in parallel; the result does not depend on it.
 
     Returns
     -------
     ThresholdModel
-        Fitted.
+        The fitted model.
 
     Examples
     --------
@@ -104,50 +103,48 @@ def tune_threshold(
     **FITTED_AROUND,
 )
 class ThresholdModel(WrappedClassifier):
-    """A classifier with a decision threshold of its own.
+    """A classifier with a tuned decision threshold.
 
     Parameters
     ----------
     learner : classifier, default=None
-        What gives the scores; None is ``LinearSVC()``. It is cloned, unless ``cv=None``.
+        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless ``cv=None``.
     metric : str, ("precision_at_recall", share), callable or None, default=None
-        What is to be best: "accuracy", "balanced_accuracy", "f1", "jaccard", "matthews_corrcoef",
-        "precision" or "recall" of the second class, or the precision where the recall is at least
-        a share, all of them found exactly; or any other of scikit-learn's scorers of labels, or a
-        function of true and predicted labels, evaluated at 200 thresholds. None is "f1", if there
-        are no costs.
+        The metric to maximise: "accuracy", "balanced_accuracy", "f1", "jaccard", "matthews_corrcoef",
+        "precision" or "recall" of the second class, or the precision with a recall of at least a given
+        share, all with an exact search; or any other scikit-learn scorer of labels, or a function of true
+        and predicted labels, evaluated at 200 thresholds. None means "f1", unless there are costs.
     costs : matrix of shape (n_classes, n_classes) or None, default=None
-        ``costs[true, predicted]`` in the order of ``classes_``, in place of a metric. Of two
-        classes the threshold of least mean cost is found; with more, the learner must give
-        probabilities, and the class of least expected cost is predicted.
+        ``costs[true, predicted]`` in the order of ``classes_``, instead of a metric. With two classes the
+        threshold of least mean cost is found. With more, the learner must have ``predict_proba``, and the
+        class of least expected cost is predicted.
     cv : int, splitter, list of pairs of row numbers, or None, default=5
-        Folds whose scores are judged: a number (fewer if a class is small), or as a splitter has
-        them. None takes the learner as it is; it must be fitted, and to other rows.
+        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None uses the
+        learner as it is; it must be fitted, to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Deals the rows out to folds, if cv is their number, and seeds a learner without a
-        seed; None is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
+        is the same as 0.
     n_jobs : int or None, default=None
-        Fits that run side by side; None means all cores. The result does not depend on it.
+        The number of fits that run in parallel; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, folds included, if the learner is one of Hedgerow's.
+        Time limit of a fit in seconds, including the folds, if the learner is one of Hedgerow's.
 
     Attributes
     ----------
     threshold_ : float or None
-        Rows with a score above it are predicted to be of the second class; None if there are more
-        than two.
+        Rows with a score above it are predicted as the second class; None with more than two classes.
     curve_ : ThresholdCurve or None
-        The metric, or mean cost, at every threshold.
+        The metric, or the mean cost, at every threshold.
     value_ : float
-        The metric, or mean cost, that was reached on the rows judged.
+        The metric, or the mean cost, at the chosen threshold.
     learner_ : classifier
         The fitted learner.
     classes_ : ndarray
         The labels, sorted.
     status_ : str
-        How the fits ended: the learner's ``status_``, if it has one, else "fitted".
+        How the fits ended: the ``status_`` of the learner if it has one, otherwise "fitted".
     n_features_in_, feature_names_in_
-        The columns seen in fit, where the learner knows them.
+        The columns seen in fit, if the learner knows them.
 
     Examples
     --------
@@ -180,28 +177,28 @@ class ThresholdModel(WrappedClassifier):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the learner, unless ``cv=None``, and find where to decide.
+        """Fit the learner, unless ``cv=None``, and find the threshold.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame
-            The rows.
+        X : array, sparse matrix or data frame
+            The training rows.
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows. A weight of 2 is the same as giving the row twice if both copies are in
-            the same fold, which a list of splits can see to. A number of folds deals copies out one by
-            one, as rows that happen to be equal are: to keep them together would fit the learner
-            without any row like those it is asked about.
+            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in the same
+            fold, which a list of splits can ensure. With a number of folds, copies may be in different folds,
+            as other equal rows may: keeping them together would fit the learner without any row like those it
+            must score.
 
         Returns
         -------
         ThresholdModel
-            Itself.
+            The fitted model itself.
         """
         check_parameters(self, _RULES)
         if self.metric is not None and self.costs is not None:
-            msg = f"metric={self.metric!r} and costs both say what is best; give one of them"
+            msg = f"metric={self.metric!r} and costs exclude each other; give only one of them"
             raise ParameterError(msg)
         by_cost = self._takes_several_classes()
         seen = self._fit_learner(X, y, sample_weight, probabilities_of if by_cost else scores_of)
@@ -214,14 +211,36 @@ class ThresholdModel(WrappedClassifier):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return what decides: score minus threshold or, with several classes, minus each one's cost."""
+        """Return the score minus the threshold or, with several classes, minus the expected cost of each.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The decision values.
+        """
         check_fitted(self)
         if self.threshold_ is None:
             return -self._expected_costs(probabilities_of(self.learner_, X))
         return scores_of(self.learner_, X) - self.threshold_
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row."""
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         decisions = self.decision_function(X)
         best = decisions > 0 if decisions.ndim == 1 else decisions.argmax(axis=1)
         return np.take(self.classes_, best.astype(np.int64))
@@ -234,7 +253,7 @@ class ThresholdModel(WrappedClassifier):
         scores, weights = seen.scores[counted], seen.weights[counted]
         is_positive = seen.codes[counted] == 1
         if is_positive.all() or not is_positive.any():
-            msg = "the rows to tune the threshold on are all of one class; give rows of both"
+            msg = "the rows for tuning the threshold are all of one class; give rows of both"
             raise DataError(msg)
         if self.costs is not None:
             return cost_curve(np.asarray(self.costs, np.float64), scores, is_positive, weights)
@@ -243,7 +262,7 @@ class ThresholdModel(WrappedClassifier):
         return metric_curve(metric, scores, is_positive, given, self.classes_)
 
     def _expected_costs(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expected cost of predicting each class, a row for each row of probabilities."""
+        """Return the expected cost of predicting each class, with one row per row of probabilities."""
         costs: NDArray[np.float64] = np.asarray(self.costs, np.float64)
         expected: NDArray[np.float64] = np.einsum("ij,jk->ik", shares, costs)
         return expected
@@ -258,18 +277,18 @@ class ThresholdModel(WrappedClassifier):
         if len(classes) > 2 and not self._takes_several_classes():
             msg = (
                 "Only binary classification is supported. The type of the target is multiclass: it "
-                f"has {len(classes)} classes, and a threshold tells two apart; give costs for them all"
+                f"has {len(classes)} classes, but a threshold separates only two; give costs for all classes"
             )
             raise ParameterError(msg)
         if self.costs is not None and len(self.costs) != len(classes):
             msg = (
-                f"costs have {len(self.costs)} rows and columns where there are {len(classes)} "
+                f"costs have {len(self.costs)} rows and columns but there are {len(classes)} "
                 "classes; give one for each"
             )
             raise ParameterError(msg)
 
     def __sklearn_tags__(self) -> Any:
-        """Say how many classes there may be."""
+        """Declare whether more than two classes are supported."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._takes_several_classes()
         return tags
