@@ -308,22 +308,23 @@ void Forest::walk_trees(const DenseRows<T>& rows, std::int64_t first, std::int64
 
 template <class T>
 void Forest::sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
-                  std::span<double> sums, int n_threads) const {
+                  std::span<const double> weights, std::span<double> sums, int n_threads) const {
   const auto width = static_cast<std::size_t>(line_width());
   const Cut tasks = tasks_of(rows, n_threads);
   const auto run = [&](std::int64_t task) {
     const std::int64_t first = tasks.begin(task), last = tasks.end(task);
     const auto take = [&](std::size_t t, const std::int32_t* leaves) {
       const std::int32_t* answers = &answers_[static_cast<std::size_t>(begins_[t])];
+      const double weight = weights.empty() ? 1.0 : weights[t - static_cast<std::size_t>(begin)];
       for (std::int64_t i = first; i < last; ++i) {
         double* sum = &sums[static_cast<std::size_t>(i) * width];
         const std::int32_t answer = answers[leaves[i - first]];
         if (answer >= 0) {
-          sum[answer] += 1.0;
+          sum[answer] += weight;
           continue;
         }
         const double* line = &lines_[static_cast<std::size_t>(-1 - answer) * width];
-        for (std::size_t k = 0; k < width; ++k) sum[k] += line[k];
+        for (std::size_t k = 0; k < width; ++k) sum[k] += weight * line[k];
       }
     };
     walk_trees(some_of(rows, first, last), begin, end, take);
@@ -551,18 +552,15 @@ FlatTree Forest::tree(std::int64_t number) const {
     if (tree.left[i] == kNoChild) continue;
     const auto a = static_cast<std::size_t>(tree.left[i]), b = static_cast<std::size_t>(tree.right[i]);
     tree.weight[i] = tree.weight[a] + tree.weight[b];
-    for (std::size_t k = 0; k < width; ++k)
-      tree.value[i * width + k] = (tree.weight[a] * tree.value[a * width + k] +
-                                   tree.weight[b] * tree.value[b * width + k]) /
-                                  tree.weight[i];
   }
+  average_upwards(tree);
   return tree;
 }
 
-template void Forest::sums(const DenseRows<float>&, std::int64_t, std::int64_t, std::span<double>,
-                           int) const;
+template void Forest::sums(const DenseRows<float>&, std::int64_t, std::int64_t,
+                           std::span<const double>, std::span<double>, int) const;
 template void Forest::sums(const DenseRows<double>&, std::int64_t, std::int64_t,
-                           std::span<double>, int) const;
+                           std::span<const double>, std::span<double>, int) const;
 template void Forest::leaves(const DenseRows<float>&, std::span<std::int32_t>, int) const;
 template void Forest::leaves(const DenseRows<double>&, std::span<std::int32_t>, int) const;
 

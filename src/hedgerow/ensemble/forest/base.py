@@ -307,8 +307,7 @@ class Forest(LeafProximity, JackknifeVariance):
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _block_sums(self, rows: NDArray[Any]) -> Vector:
-        trees = self.trees_
-        return trees.core.sums(rows, 0, len(trees), self._n_threads(len(rows)))
+        return self.trees_.sums(rows, self._n_threads(len(rows)))
 
     def _n_threads(self, n_rows: int) -> int:
         """Return how many threads predict so many rows."""
