@@ -1,5 +1,5 @@
 #include "check.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/stop.hpp"
 #include "hedgerow/tree/forest.hpp"
 #include "hedgerow/tree/grower.hpp"
 #include "hedgerow/tree/router.hpp"

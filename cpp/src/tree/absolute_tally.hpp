@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hedgerow/tree/grower.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 

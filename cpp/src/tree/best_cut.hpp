@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hedgerow/tree/codes.hpp"
-#include "sorting.hpp"
-#include "split.hpp"
+#include "tree/sorting.hpp"
+#include "tree/split.hpp"
 
 namespace hedgerow::tree {
 

@@ -1,4 +1,4 @@
-#include "binning.hpp"
+#include "tree/binning.hpp"
 
 #include <limits>
 #include <utility>

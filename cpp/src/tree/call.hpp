@@ -1,7 +1,7 @@
 // What is the same for every criterion of a call to grow_tree.
 #pragma once
 
-#include "growing.hpp"
+#include "tree/growing.hpp"
 #include "hedgerow/tree/grower.hpp"
 
 namespace hedgerow::tree {

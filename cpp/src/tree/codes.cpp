@@ -11,9 +11,9 @@
 #include <malloc.h>
 #endif
 
-#include "binning.hpp"
-#include "hedgerow/parallel.hpp"
-#include "hedgerow/stop.hpp"
+#include "tree/binning.hpp"
+#include "hedgerow/system/parallel.hpp"
+#include "hedgerow/system/stop.hpp"
 
 namespace hedgerow {
 namespace {

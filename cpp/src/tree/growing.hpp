@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "hedgerow/random.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/random.hpp"
+#include "hedgerow/system/stop.hpp"
 #include "hedgerow/tree/grower.hpp"
-#include "sorted_lists.hpp"
-#include "splitter.hpp"
+#include "tree/sorted_lists.hpp"
+#include "tree/splitter.hpp"
 
 namespace hedgerow::tree {
 

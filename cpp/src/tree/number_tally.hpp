@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hedgerow/tree/grower.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 
