@@ -271,7 +271,7 @@ class Forest(LeafProximity, JackknifeVariance):
     def _member(self, number: int) -> Any:
         """Return one of the trees as an estimator."""
         sampler, targets = vars(self).get("sampler_"), vars(self).get("leaf_targets_")
-        seed = None if sampler is None else sampler.growth_seed(number)
+        seed = None if sampler is None else sampler.fit_seed(number)
         member: Any = self._member_class()(**self._tree_parameters(), random_state=seed)
         for name in _SHARED:
             if hasattr(self, name):
