@@ -1,6 +1,6 @@
 #include "arrays.hpp"
-#include "hedgerow/algebra.hpp"
-#include "hedgerow/pair_votes.hpp"
+#include "hedgerow/data/algebra.hpp"
+#include "hedgerow/data/pair_votes.hpp"
 
 namespace hedgerow::bindings {
 namespace {

@@ -1,7 +1,9 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "arrays.hpp"
 #include "hedgerow/tree/forest.hpp"
@@ -171,15 +173,21 @@ DenseRows<T> rows_of(const Forest& self, const Table<const T>& X) {
 
 template <class T>
 NewArray<double, 3> sums_of(const Forest& self, Table<const T> X, std::int64_t begin,
-                            std::int64_t end, int n_threads) {
+                            std::int64_t end, int n_threads,
+                            const std::optional<Vector<const double>>& weights) {
   const DenseRows<T> rows = rows_of(self, X);
   if (begin < 0 || end < begin || end > self.n_trees())
     throw nb::index_error("there are no such trees.");
+  std::span<const double> weight_of_tree;
+  if (weights) {
+    require_length("weights", weights->size(), end - begin, "tree");
+    weight_of_tree = as_span(*weights);
+  }
   auto sums = make_array<double, 3>({X.shape(0), static_cast<std::size_t>(self.shape().n_outputs),
                                      static_cast<std::size_t>(self.shape().width)});
   std::fill_n(sums.data(), sums.size(), 0.0);
   const nb::gil_scoped_release unlocked;
-  self.sums(rows, begin, end, as_span(sums), n_threads);
+  self.sums(rows, begin, end, weight_of_tree, as_span(sums), n_threads);
   return sums;
 }
 
@@ -325,8 +333,10 @@ void bind_forest(nb::module_& module) {
       .def_prop_ro("n_outputs", [](const Forest& self) { return self.shape().n_outputs; })
       .def_prop_ro("width", [](const Forest& self) { return self.shape().width; })
       .def("tree", &tree_of, "number"_a, "The arrays of one of the trees.")
-      .def("sums", &sums_of<float>, "X"_a.noconvert(), "begin"_a, "end"_a, "n_threads"_a)
-      .def("sums", &sums_of<double>, "X"_a.noconvert(), "begin"_a, "end"_a, "n_threads"_a)
+      .def("sums", &sums_of<float>, "X"_a.noconvert(), "begin"_a, "end"_a, "n_threads"_a,
+           "weights"_a.noconvert() = nb::none())
+      .def("sums", &sums_of<double>, "X"_a.noconvert(), "begin"_a, "end"_a, "n_threads"_a,
+           "weights"_a.noconvert() = nb::none())
       .def("leaves", &leaves_of<float>, "X"_a.noconvert(), "n_threads"_a)
       .def("leaves", &leaves_of<double>, "X"_a.noconvert(), "n_threads"_a)
       .def("parts", &parts_of, "Compact arrays that make an equal forest.")

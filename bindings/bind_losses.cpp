@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "hedgerow/loss_pass.hpp"
+#include "hedgerow/loss/loss_pass.hpp"
 
 namespace hedgerow::bindings {
 namespace {

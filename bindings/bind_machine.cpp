@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "hedgerow/hot.hpp"
-#include "hedgerow/parallel.hpp"
+#include "hedgerow/system/hot.hpp"
+#include "hedgerow/system/parallel.hpp"
 
 namespace hedgerow::bindings {
 

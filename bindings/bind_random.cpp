@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
-#include "hedgerow/random.hpp"
+#include "hedgerow/system/random.hpp"
 
 namespace hedgerow::bindings {
 namespace {

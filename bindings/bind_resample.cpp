@@ -1,6 +1,6 @@
 #include "arrays.hpp"
-#include "hedgerow/resample.hpp"
-#include "hedgerow/resample_statistics.hpp"
+#include "hedgerow/resample/counts.hpp"
+#include "hedgerow/resample/statistics.hpp"
 
 namespace hedgerow::bindings {
 namespace {

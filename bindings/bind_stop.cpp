@@ -1,7 +1,7 @@
 #include <chrono>
 
 #include "arrays.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/stop.hpp"
 
 namespace hedgerow::bindings {
 namespace {

@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -34,9 +35,19 @@ constexpr std::pair<const char*, Splitter> kSplitters[] = {
 
 // ------------------------------------------------------------------------------------------ codes
 
-std::shared_ptr<CodeTable> of_matrix(const OwnedMatrix& matrix, int n_threads) {
+/// None means one code for each number.
+std::uint32_t read_max_codes(std::optional<std::int64_t> max_codes) {
+  if (!max_codes) return kExact;
+  if (*max_codes < 2 || *max_codes > std::int64_t{kMostBins})
+    throw nb::value_error("max_codes is not from 2 to 255: give such a number, or None.");
+  return static_cast<std::uint32_t>(*max_codes);
+}
+
+std::shared_ptr<CodeTable> of_matrix(const OwnedMatrix& matrix, int n_threads,
+                                     std::optional<std::int64_t> max_codes) {
+  const std::uint32_t most = read_max_codes(max_codes);
   const nb::gil_scoped_release unlocked;
-  return std::make_shared<CodeTable>(encode(matrix.view, n_threads));
+  return std::make_shared<CodeTable>(encode(matrix.view, n_threads, most));
 }
 
 RawColumn raw_column(nb::handle column, std::int64_t n_categories) {
@@ -54,7 +65,9 @@ RawColumn raw_column(nb::handle column, std::int64_t n_categories) {
 }
 
 std::shared_ptr<CodeTable> of_columns(const nb::list& columns,
-                                      Vector<const std::int64_t> n_categories, int n_threads) {
+                                      Vector<const std::int64_t> n_categories, int n_threads,
+                                      std::optional<std::int64_t> max_codes) {
+  const std::uint32_t most = read_max_codes(max_codes);
   require_length("n_categories", n_categories.size(), static_cast<std::int64_t>(columns.size()),
                  "column");
   std::vector<RawColumn> raw;
@@ -67,7 +80,7 @@ std::shared_ptr<CodeTable> of_columns(const nb::list& columns,
   }
   const nb::gil_scoped_release unlocked;
   return std::make_shared<CodeTable>(
-      encode(raw, as_span(n_categories), static_cast<std::int64_t>(n_rows), n_threads));
+      encode(raw, as_span(n_categories), static_cast<std::int64_t>(n_rows), n_threads, most));
 }
 
 const CodeColumn& column_of(const CodeTable& table, std::int64_t feature) {
@@ -112,29 +125,55 @@ std::vector<double> weights_of(const std::optional<Vector<const double>>& weight
   return {weights->data(), weights->data() + weights->size()};
 }
 
+ClassTargets class_targets(ClassCriterion criterion, const Table<const std::int32_t>& y,
+                           std::span<const std::int32_t> n_classes, const CodeTable& table) {
+  require_length("y", y.shape(0), table.n_rows, "row");
+  require_length("n_classes", n_classes.size(), static_cast<std::int64_t>(y.shape(1)), "output");
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (y.data()[i] < 0 || y.data()[i] >= n_classes[i % n_classes.size()])
+      throw nb::value_error("y holds a class outside 0 ... n_classes - 1: correct one of the two.");
+  return {criterion, {y.data(), y.data() + y.size()}, {n_classes.begin(), n_classes.end()}};
+}
+
+NumberTargets number_targets(NumberCriterion criterion, const Table<const double>& y,
+                             const CodeTable& table) {
+  require_length("y", y.shape(0), table.n_rows, "row");
+  return {criterion, {y.data(), y.data() + y.size()}, static_cast<std::int64_t>(y.shape(1))};
+}
+
 TreeTask class_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
                     Table<const std::int32_t> y, Vector<const std::int32_t> n_classes,
                     const std::optional<Vector<const double>>& weights) {
-  require_length("y", y.shape(0), table->n_rows, "row");
-  require_length("n_classes", n_classes.size(), static_cast<std::int64_t>(y.shape(1)), "output");
-  for (std::size_t i = 0; i < y.size(); ++i)
-    if (y.data()[i] < 0 || y.data()[i] >= n_classes.data()[i % n_classes.size()])
-      throw nb::value_error("y holds a class outside 0 ... n_classes - 1: correct one of the two.");
-  return {table,
-          ClassTargets{named("criterion", criterion, kClassCriteria),
-                       {y.data(), y.data() + y.size()},
-                       {n_classes.data(), n_classes.data() + n_classes.size()}},
-          weights_of(weights, *table)};
+  const ClassCriterion by = named("criterion", criterion, kClassCriteria);
+  return {table, class_targets(by, y, as_span(n_classes), *table), weights_of(weights, *table)};
 }
 
 TreeTask number_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
                      Table<const double> y, const std::optional<Vector<const double>>& weights) {
-  require_length("y", y.shape(0), table->n_rows, "row");
-  return {table,
-          NumberTargets{named("criterion", criterion, kNumberCriteria),
-                        {y.data(), y.data() + y.size()},
-                        static_cast<std::int64_t>(y.shape(1))},
-          weights_of(weights, *table)};
+  const NumberCriterion by = named("criterion", criterion, kNumberCriteria);
+  return {table, number_targets(by, y, *table), weights_of(weights, *table)};
+}
+
+/// The targets that a task has, if they are of this kind.
+template <class Targets>
+const Targets& targets_of(const TreeTask& task) {
+  if (const auto* targets = std::get_if<Targets>(&task.targets)) return *targets;
+  throw nb::type_error("the task learns the other of classes and numbers: give y of its own kind.");
+}
+
+TreeTask with_classes(const TreeTask& self, Table<const std::int32_t> y,
+                      const std::optional<Vector<const double>>& weights) {
+  const auto& before = targets_of<ClassTargets>(self);
+  return self.with_targets(class_targets(before.criterion, y, before.n_classes, *self.table),
+                           weights_of(weights, *self.table));
+}
+
+TreeTask with_numbers(const TreeTask& self, Table<const double> y,
+                      const std::optional<Vector<const double>>& weights) {
+  const auto& before = targets_of<NumberTargets>(self);
+  require_length("a row of y", y.shape(1), before.n_outputs, "output");
+  return self.with_targets(number_targets(before.criterion, y, *self.table),
+                           weights_of(weights, *self.table));
 }
 
 /// Something must be there to learn from, and settings must fit the table.
@@ -197,6 +236,20 @@ std::shared_ptr<FlatTree> prune(const FlatTree& self, Vector<const bool> becomes
       pruned(self, {reinterpret_cast<const std::uint8_t*>(becomes_leaf.data()), becomes_leaf.size()}));
 }
 
+std::shared_ptr<FlatTree> replace_leaf_values(
+    const FlatTree& self,
+    nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> value) {
+  const std::int64_t width = self.value_width / self.n_outputs;
+  require_length("value", value.shape(0), self.n_nodes(), "node");
+  require_length("a value", value.shape(1), self.n_outputs, "output");
+  require_length("a value of an output", value.shape(2), width, "class");
+  for (std::size_t i = 0; i < value.size(); ++i)
+    if (self.left[i / static_cast<std::size_t>(self.value_width)] == kNoChild &&
+        !std::isfinite(value.data()[i]))
+      throw nb::value_error("a leaf is given a value that is not finite: give finite ones.");
+  return std::make_shared<FlatTree>(with_leaf_values(self, as_span(value)));
+}
+
 // ---------------------------------------------------------------------------------------- routing
 
 void construct_router(TreeRouter* self, Vector<const std::int64_t> feature,
@@ -250,12 +303,17 @@ void bind_growing(nb::module_& module) {
                   "n_classes"_a.noconvert(), "weights"_a.noconvert().none())
       .def_static("numbers", &number_task, "table"_a, "criterion"_a, "y"_a.noconvert(),
                   "weights"_a.noconvert().none())
+      .def("with_targets", &with_classes, "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "The task with other targets and weights; codes and memory are shared.")
+      .def("with_targets", &with_numbers, "y"_a.noconvert(), "weights"_a.noconvert().none())
       .def("grow", &grow, "settings"_a, "counts"_a.noconvert().none(), "seed"_a, "stream"_a,
            "A tree of the rows, each as often as it counts.");
   nb::class_<FlatTree>(module, "GrownTree", nb::is_final(), "A grown tree; its arrays are views.")
       .def_ro("was_stopped", &FlatTree::was_stopped)
       .def("pruned", &prune, "becomes_leaf"_a.noconvert(),
            "The tree with the marked nodes as leaves.")
+      .def("with_leaf_values", &replace_leaf_values, "value"_a.noconvert(),
+           "The tree with other values in its leaves; those of inner nodes are the means below them.")
       .def_prop_ro("feature", view_of<std::int64_t>(&FlatTree::feature), nb::rv_policy::reference)
       .def_prop_ro("threshold", view_of<double>(&FlatTree::threshold), nb::rv_policy::reference)
       .def_prop_ro("children_left", view_of<std::int64_t>(&FlatTree::left), nb::rv_policy::reference)
@@ -276,9 +334,9 @@ void bind_growing(nb::module_& module) {
 void bind_tree(nb::module_& module) {
   nb::class_<CodeTable>(module, "CodeTable", nb::is_final(),
                         "The features of a table as codes, each encoded once.")
-      .def_static("of_matrix", &of_matrix, "matrix"_a, "n_threads"_a)
+      .def_static("of_matrix", &of_matrix, "matrix"_a, "n_threads"_a, "max_codes"_a = nb::none())
       .def_static("of_columns", &of_columns, "columns"_a, "n_categories"_a.noconvert(),
-                  "n_threads"_a)
+                  "n_threads"_a, "max_codes"_a = nb::none())
       .def_ro("n_rows", &CodeTable::n_rows)
       .def_prop_ro("n_features", &CodeTable::n_features)
       .def_prop_ro("nbytes", &CodeTable::n_bytes)

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "hedgerow/hot.hpp"
+#include "hedgerow/system/hot.hpp"
 
 namespace check {
 

@@ -8,7 +8,7 @@
 
 #include "check.hpp"
 #include "hedgerow/data/matrix.hpp"
-#include "hedgerow/random.hpp"
+#include "hedgerow/system/random.hpp"
 
 namespace samples {
 

@@ -1,4 +1,4 @@
-#include "hedgerow/algebra.hpp"
+#include "hedgerow/data/algebra.hpp"
 
 #include <limits>
 #include <utility>

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/stop.hpp"
 #include "samples.hpp"
 
 namespace hedgerow {

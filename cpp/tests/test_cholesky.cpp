@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "check.hpp"
-#include "hedgerow/algebra.hpp"
+#include "hedgerow/data/algebra.hpp"
 #include "samples.hpp"
 
 using hedgerow::cholesky;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "hedgerow/parallel.hpp"
+#include "hedgerow/system/parallel.hpp"
 
 using hedgerow::available_cores;
 namespace fs = std::filesystem;

@@ -1,5 +1,5 @@
 // Every instruction set against the baseline: results differ by the rounding of sums alone.
-#include "hedgerow/hot.hpp"
+#include "hedgerow/system/hot.hpp"
 
 #include <limits>
 #include <numeric>

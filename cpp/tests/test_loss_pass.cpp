@@ -1,10 +1,10 @@
-#include "hedgerow/loss_pass.hpp"
+#include "hedgerow/loss/loss_pass.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "check.hpp"
-#include "hedgerow/hot.hpp"
+#include "hedgerow/system/hot.hpp"
 #include "samples.hpp"
 
 namespace hedgerow {
@@ -128,7 +128,7 @@ static Terms logistic_terms(long double r, long double c) {
   return {c * sigma, c * sigma * (1.0L - sigma), value, value, c * sigma * r - value};
 }
 
-/// What loss_pass.hpp says of one row.
+/// What loss/loss_pass.hpp says of one row.
 static Terms terms(const LossShape& shape, long double r, long double c, long double shift) {
   if (shape.kind == LossKind::logistic) return logistic_terms(r, c);
   if (c == 0.0L) return {};

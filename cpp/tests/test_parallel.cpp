@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hedgerow/parallel.hpp"
+#include "hedgerow/system/parallel.hpp"
 
 using hedgerow::parallel_for;
 

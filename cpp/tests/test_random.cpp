@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hedgerow/random.hpp"
+#include "hedgerow/system/random.hpp"
 
 using hedgerow::Philox;
 

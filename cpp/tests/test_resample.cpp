@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hedgerow/resample.hpp"
+#include "hedgerow/resample/counts.hpp"
 
 namespace {
 

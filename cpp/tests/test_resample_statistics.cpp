@@ -1,5 +1,5 @@
 // Slow, obvious sums over the drawn rows judge what is computed from counts.
-#include "hedgerow/resample_statistics.hpp"
+#include "hedgerow/resample/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hedgerow/resample.hpp"
+#include "hedgerow/resample/counts.hpp"
 
 using namespace hedgerow;
 

@@ -1,6 +1,6 @@
 #include "../src/tree/sorting.hpp"
 #include "check.hpp"
-#include "hedgerow/random.hpp"
+#include "hedgerow/system/random.hpp"
 
 #include <algorithm>
 #include <cstdint>

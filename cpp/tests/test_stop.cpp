@@ -1,4 +1,4 @@
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/stop.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hedgerow/parallel.hpp"
+#include "hedgerow/system/parallel.hpp"
 #include "hedgerow/solver/dual_coordinate_descent.hpp"
 #include "hedgerow/solver/perceptron.hpp"
 #include "samples.hpp"

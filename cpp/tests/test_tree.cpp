@@ -1,5 +1,5 @@
 #include "check.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/stop.hpp"
 #include "hedgerow/tree/forest.hpp"
 #include "hedgerow/tree/grower.hpp"
 #include "hedgerow/tree/router.hpp"
@@ -142,11 +142,22 @@ TEST(a_forest_predicts_what_its_trees_do_and_is_made_again_of_its_parts) {
         expected[3 * i + k] += tree.value[3 * static_cast<std::size_t>(leaves[i]) + k];
   }
   std::vector<double> sums(600, 0.0), again(600, 0.0);
-  forest.sums(rows, 0, 3, sums, 2);
+  forest.sums(rows, 0, 3, {}, sums, 2);
   CHECK(sums == expected);
   const Forest same = Forest::of_parts(forest.shape(), false, forest.parts());
-  same.sums(rows, 0, 3, again, 1);
+  same.sums(rows, 0, 3, {}, again, 1);
   CHECK(again == expected);
+}
+
+TEST(a_task_with_new_targets_grows_in_the_memory_of_the_old_one) {
+  const TreeTask task = classes(table_of({1, 2, 5, 7}, 1), {0, 0, 1, 1}, 2);
+  const TreeTask other =
+      task.with_targets(ClassTargets{ClassCriterion::gini, {0, 1, 1, 1}, {2}}, {});
+  CHECK(grow_tree(task, {}, {}, 0, 0).threshold[0] == 3.5);
+  CHECK(grow_tree(other, {}, {}, 0, 0).threshold[0] == 1.5);
+  const auto workspace = task.workspaces->take();
+  CHECK(workspace != nullptr);
+  CHECK(other.workspaces->take() == nullptr);  // it was one and the same
 }
 
 TEST(parts_that_lead_nowhere_make_no_forest) {

@@ -195,7 +195,7 @@ def test_out_of_bag_figures_are_forgotten():
 def test_the_samples_of_trees_from_elsewhere_are_not_known(ask):
     model = forest(oob_score=False)
     model.estimators_ += forest(3, seed=1).estimators_
-    with pytest.raises(UnavailableError, match="estimators_ holds trees from elsewhere"):
+    with pytest.raises(UnavailableError, match="estimators_ was replaced"):
         ask(model)
 
 

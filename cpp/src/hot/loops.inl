@@ -8,7 +8,7 @@
 // linker keeps one copy of a shared inline function, and it might be one this CPU cannot run.
 // Sums are taken in an order fixed by the length, so a loop gives the same bits wherever it starts.
 
-#include "hedgerow/hot_loops.hpp"
+#include "hedgerow/system/hot_loops.hpp"
 
 namespace hedgerow {
 namespace {

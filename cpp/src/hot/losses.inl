@@ -1,4 +1,4 @@
-// Losses of the residual; loss_pass.hpp has their formulas. Rows without weight come to 0 in every
+// Losses of the residual; loss/loss_pass.hpp has their formulas. Rows without weight come to 0 in every
 // sum, and so do the lanes beyond the last row.
 
 // What a loss makes of some rows; cost is its conjugate at alpha.

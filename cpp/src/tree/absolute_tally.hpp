@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hedgerow/tree/grower.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 
@@ -90,9 +90,14 @@ class AbsoluteTally {
   static constexpr bool kScoresGroups = false;
   static constexpr bool kTakesPlaces = false;
 
-  AbsoluteTally(const NumberTargets& targets, std::span<const double> weights)
-      : y_(targets.y), weights_(weights), n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
-        numbers_(n_outputs_), left_(n_outputs_), medians_(n_outputs_) {}
+  explicit AbsoluteTally(const NumberTargets& targets)
+      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)), numbers_(n_outputs_),
+        left_(n_outputs_), medians_(n_outputs_) {}
+
+  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+    y_ = targets.y;
+    weights_ = weights;
+  }
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
     return {weights_.empty() ? count : weights_[row] * count, row, count};

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hedgerow/tree/codes.hpp"
-#include "sorting.hpp"
-#include "split.hpp"
+#include "tree/sorting.hpp"
+#include "tree/split.hpp"
 
 namespace hedgerow::tree {
 
@@ -87,11 +87,9 @@ class BestCut {
   /// For a cut by numbers that was set before the next code was known.
   void set_upper_neighbour(std::uint32_t next) { best_->threshold = middle(best_->cut, next); }
 
-  /// The middle between two codes' numbers; never the second itself.
+  /// The middle between two codes' numbers.
   double middle(std::uint32_t code, std::uint32_t next) const {
-    const double a = column_->values[code], b = column_->values[next];
-    const double mid = a / 2 + b / 2;
-    return a < mid && mid < b ? mid : a;
+    return midpoint(column_->values[code], column_->values[next]);
   }
 
   std::uint64_t count_rows(std::span<const Load> loads) const {

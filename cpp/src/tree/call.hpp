@@ -1,7 +1,7 @@
 // What is the same for every criterion of a call to grow_tree.
 #pragma once
 
-#include "growing.hpp"
+#include "tree/growing.hpp"
 #include "hedgerow/tree/grower.hpp"
 
 namespace hedgerow::tree {
@@ -14,12 +14,14 @@ struct Call {
 
   template <class Tally, class Targets>
   FlatTree with(const Targets& targets, std::int64_t n_outputs, std::int64_t width) const {
-    std::unique_ptr<TreeRoom> room = task.rooms->take();
-    if (dynamic_cast<Growing<Tally>*>(room.get()) == nullptr)
-      room = std::make_unique<Growing<Tally>>(task, Tally(targets, task.weights), n_outputs,
-                                              n_outputs * width);
-    FlatTree tree = static_cast<Growing<Tally>&>(*room).grow(settings, counts, seed, stream);
-    task.rooms->give_back(std::move(room));
+    std::unique_ptr<TreeWorkspace> workspace = task.workspaces->take();
+    if (dynamic_cast<Growing<Tally>*>(workspace.get()) == nullptr)
+      workspace = std::make_unique<Growing<Tally>>(*task.table, Tally(targets), n_outputs,
+                                                   n_outputs * width);
+    auto& growing = static_cast<Growing<Tally>&>(*workspace);
+    growing.learn_from(targets, task.weights);
+    FlatTree tree = growing.grow(settings, counts, seed, stream);
+    task.workspaces->give_back(std::move(workspace));
     return tree;
   }
 };

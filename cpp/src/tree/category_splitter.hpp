@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "best_cut.hpp"
-#include "hedgerow/random.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/best_cut.hpp"
+#include "hedgerow/system/random.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 

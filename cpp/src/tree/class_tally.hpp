@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "hedgerow/tree/grower.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 
@@ -49,9 +49,14 @@ class ClassTally {
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = true;
 
-  ClassTally(const ClassTargets& targets, std::span<const double> weights)
-      : y_(targets.y), weights_(weights), n_classes_(static_cast<std::size_t>(targets.n_classes[0])),
-        left_(n_classes_), total_(n_classes_) {}
+  explicit ClassTally(const ClassTargets& targets)
+      : n_classes_(static_cast<std::size_t>(targets.n_classes[0])), left_(n_classes_),
+        total_(n_classes_) {}
+
+  void learn_from(const ClassTargets& targets, std::span<const double> weights) {
+    y_ = targets.y;
+    weights_ = weights;
+  }
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
     if constexpr (kIsCounted)
@@ -338,10 +343,15 @@ class SeveralClassTally {
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = false;
 
-  SeveralClassTally(const ClassTargets& targets, std::span<const double> weights)
-      : y_(targets.y), weights_(weights), n_outputs_(targets.n_classes.size()),
+  explicit SeveralClassTally(const ClassTargets& targets)
+      : n_outputs_(targets.n_classes.size()),
         width_(static_cast<std::size_t>(std::ranges::max(targets.n_classes))),
         left_(n_outputs_ * width_), total_(n_outputs_ * width_) {}
+
+  void learn_from(const ClassTargets& targets, std::span<const double> weights) {
+    y_ = targets.y;
+    weights_ = weights;
+  }
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
     return {weights_.empty() ? count : weights_[row] * count, row, count};

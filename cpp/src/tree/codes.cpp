@@ -11,8 +11,9 @@
 #include <malloc.h>
 #endif
 
-#include "hedgerow/parallel.hpp"
-#include "hedgerow/stop.hpp"
+#include "tree/binning.hpp"
+#include "hedgerow/system/parallel.hpp"
+#include "hedgerow/system/stop.hpp"
 
 namespace hedgerow {
 namespace {
@@ -42,9 +43,6 @@ T number_of(KeyOf<T> key) {
   constexpr Key sign = Key{1} << (8 * sizeof(T) - 1);
   return std::bit_cast<T>(key & sign ? key ^ sign : ~key);
 }
-
-/// Bytes that a view may read beyond the last code.
-constexpr std::size_t kBeyond = 4;
 
 /// Codes are kept by rows, too, from so many columns on and up to so many bytes.
 constexpr std::size_t kFewestByRows = 4;
@@ -195,8 +193,9 @@ void encode_many(std::span<const T> numbers, CodeColumn& column) {
 }
 
 template <class T>
-void encode_numbers(std::span<const T> numbers, CodeColumn& column) {
+void encode_numbers(std::span<const T> numbers, CodeColumn& column, std::uint32_t max_codes) {
   if (!encode_few(numbers, column)) encode_many(numbers, column);
+  if (column.n_codes > max_codes) merge_into_bins(column, numbers.size(), max_codes);
 }
 
 void encode_categories(std::span<const std::int32_t> categories, std::int64_t n_categories,
@@ -216,7 +215,7 @@ void encode_categories(std::span<const std::int32_t> categories, std::int64_t n_
 /// touches all of them.
 template <class T>
 void encode_columns(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
-                    CodeTable& table) {
+                    CodeTable& table, std::uint32_t max_codes) {
   const auto n = static_cast<std::size_t>(rows.n_rows);
   std::vector<T> copy(n * static_cast<std::size_t>(end - begin));
   for (std::int64_t i = 0; i < rows.n_rows; ++i)
@@ -226,18 +225,20 @@ void encode_columns(const DenseRows<T>& rows, std::int64_t begin, std::int64_t e
   for (std::int64_t j = begin; j < end; ++j) {
     check_stop();
     encode_numbers(std::span<const T>(copy).subspan(static_cast<std::size_t>(j - begin) * n, n),
-                   table.columns[static_cast<std::size_t>(j)]);
+                   table.columns[static_cast<std::size_t>(j)], max_codes);
   }
 }
 
 template <class T>
-void encode_rows(const DenseRows<T>& rows, CodeTable& table, int n_threads) {
+void encode_rows(const DenseRows<T>& rows, CodeTable& table, int n_threads,
+                 std::uint32_t max_codes) {
   const std::int64_t column_bytes = std::max<std::int64_t>(rows.n_rows * std::int64_t{sizeof(T)}, 1);
   const std::int64_t width =
       std::clamp<std::int64_t>(kCopiedAtATime / column_bytes, 1, kMostColumnsAtATime);
   const std::int64_t n_tasks = (rows.n_cols + width - 1) / width;
   parallel_for(n_tasks, n_threads, [&](std::int64_t task) {
-    encode_columns(rows, task * width, std::min(rows.n_cols, (task + 1) * width), table);
+    encode_columns(rows, task * width, std::min(rows.n_cols, (task + 1) * width), table,
+                   max_codes);
   });
 }
 
@@ -270,14 +271,16 @@ StoredColumns<T> by_columns(const SparseRows<T, I>& rows) {
 }
 
 template <class T, class I>
-void encode_rows(const SparseRows<T, I>& rows, CodeTable& table, int n_threads) {
+void encode_rows(const SparseRows<T, I>& rows, CodeTable& table, int n_threads,
+                 std::uint32_t max_codes) {
   const StoredColumns<T> stored = by_columns(rows);
   parallel_for(rows.n_cols, n_threads, [&](std::int64_t j) {
     std::vector<T> column(static_cast<std::size_t>(rows.n_rows), T{0});
     const auto begin = static_cast<std::size_t>(stored.begins[static_cast<std::size_t>(j)]);
     const auto end = static_cast<std::size_t>(stored.begins[static_cast<std::size_t>(j) + 1]);
     for (std::size_t p = begin; p < end; ++p) column[stored.rows[p]] = stored.values[p];
-    encode_numbers(std::span<const T>(column), table.columns[static_cast<std::size_t>(j)]);
+    encode_numbers(std::span<const T>(column), table.columns[static_cast<std::size_t>(j)],
+                   max_codes);
   });
 }
 
@@ -314,11 +317,11 @@ void give_back_memory() {
 std::int64_t CodeTable::n_bytes() const {
   std::size_t sum = 0;
   for (const CodeColumn& column : columns)
-    sum += 8 * column.values.size() + column.bytes.size();
+    sum += 8 * (column.values.size() + column.upper_edges.size()) + column.bytes.size();
   return static_cast<std::int64_t>(sum + rows.size());
 }
 
-CodeTable encode(const Matrix& matrix, int n_threads) {
+CodeTable encode(const Matrix& matrix, int n_threads, std::uint32_t max_codes) {
   CodeTable table;
   table.n_rows = n_rows(matrix);
   table.columns.resize(static_cast<std::size_t>(n_cols(matrix)));
@@ -326,7 +329,7 @@ CodeTable encode(const Matrix& matrix, int n_threads) {
       [&](const auto& rows) {
         using T = typename std::remove_cvref_t<decltype(rows)>::Value;
         table.is_single = std::is_same_v<T, float>;
-        encode_rows(rows, table, n_threads);
+        encode_rows(rows, table, n_threads, max_codes);
       },
       matrix);
   lay_out_by_rows(table, n_threads);
@@ -335,7 +338,7 @@ CodeTable encode(const Matrix& matrix, int n_threads) {
 }
 
 CodeTable encode(std::span<const RawColumn> columns, std::span<const std::int64_t> n_categories,
-                 std::int64_t n_rows, int n_threads) {
+                 std::int64_t n_rows, int n_threads, std::uint32_t max_codes) {
   CodeTable table;
   table.n_rows = n_rows;
   table.columns.resize(columns.size());
@@ -344,9 +347,9 @@ CodeTable encode(std::span<const RawColumn> columns, std::span<const std::int64_
   parallel_for(static_cast<std::int64_t>(columns.size()), n_threads, [&](std::int64_t task) {
     const auto j = static_cast<std::size_t>(task);
     if (const auto* numbers = std::get_if<std::span<const float>>(&columns[j]))
-      encode_numbers(*numbers, table.columns[j]);
+      encode_numbers(*numbers, table.columns[j], max_codes);
     else if (const auto* wide = std::get_if<std::span<const double>>(&columns[j]))
-      encode_numbers(*wide, table.columns[j]);
+      encode_numbers(*wide, table.columns[j], max_codes);
     else
       encode_categories(std::get<std::span<const std::int32_t>>(columns[j]), n_categories[j],
                         table.columns[j]);

@@ -1,5 +1,5 @@
-#include "call.hpp"
-#include "class_tally.hpp"
+#include "tree/call.hpp"
+#include "tree/class_tally.hpp"
 
 namespace hedgerow::tree {
 namespace {

@@ -1,6 +1,6 @@
-#include "absolute_tally.hpp"
-#include "call.hpp"
-#include "number_tally.hpp"
+#include "tree/absolute_tally.hpp"
+#include "tree/call.hpp"
+#include "tree/number_tally.hpp"
 
 namespace hedgerow::tree {
 namespace {

@@ -1,6 +1,6 @@
 #include "hedgerow/tree/grower.hpp"
 
-#include "call.hpp"
+#include "tree/call.hpp"
 
 namespace hedgerow {
 

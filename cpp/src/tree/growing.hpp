@@ -16,22 +16,29 @@
 #include <utility>
 #include <vector>
 
-#include "hedgerow/random.hpp"
-#include "hedgerow/stop.hpp"
+#include "hedgerow/system/random.hpp"
+#include "hedgerow/system/stop.hpp"
 #include "hedgerow/tree/grower.hpp"
-#include "sorted_lists.hpp"
-#include "splitter.hpp"
+#include "tree/sorted_lists.hpp"
+#include "tree/splitter.hpp"
 
 namespace hedgerow::tree {
 
 template <class Tally>
-class Growing final : public TreeRoom {
+class Growing final : public TreeWorkspace {
  public:
   using Item = typename Tally::Item;
 
-  Growing(const TreeTask& task, Tally tally, std::int64_t n_outputs, std::int64_t value_width)
-      : table_(*task.table), weights_(task.weights), n_outputs_(n_outputs),
-        value_width_(value_width), tally_(std::move(tally)), is_constant_(table_.columns.size()) {}
+  Growing(const CodeTable& table, Tally tally, std::int64_t n_outputs, std::int64_t value_width)
+      : table_(table), n_outputs_(n_outputs), value_width_(value_width), tally_(std::move(tally)),
+        is_constant_(table_.columns.size()) {}
+
+  /// Targets and weights must outlive the trees that are grown on them.
+  template <class Targets>
+  void learn_from(const Targets& targets, std::span<const double> weights) {
+    weights_ = weights;
+    tally_.learn_from(targets, weights);
+  }
 
   FlatTree grow(const TreeSettings& settings, std::span<const std::uint32_t> counts,
                 std::uint64_t seed, std::uint64_t stream) {
@@ -225,10 +232,14 @@ class Growing final : public TreeRoom {
     const Split& split = ready.split;
     tree_.feature[node] = split.feature;
     tree_.n_candidates[node] = ready.n_candidates;
+    const CodeColumn& column = table_.columns[split.feature];
     tree_.threshold[node] = split.threshold;
     tree_.missing_left[node] = split.missing_left;
+    if (!column.upper_edges.empty())
+      tree_.threshold[node] =
+          column.upper_edges[last_code_up_to(column, split.cut, split.threshold)];
     if (!split.is_by_categories()) return;
-    const std::uint32_t n_categories = table_.columns[split.feature].n_codes;
+    const std::uint32_t n_categories = column.n_codes;
     const std::size_t start = tree_.category_words.size();
     tree_.category_start[node] = static_cast<std::int64_t>(start);
     tree_.category_words.resize(start + (n_categories + 63) / 64, 0);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hedgerow/tree/grower.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 
@@ -48,8 +48,12 @@ class NumberTally {
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = true;
 
-  NumberTally(const NumberTargets& targets, std::span<const double> weights)
-      : y_(targets.y), weights_(weights) {}
+  explicit NumberTally(const NumberTargets&) {}
+
+  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+    y_ = targets.y;
+    weights_ = weights;
+  }
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
     return {y_[row], weights_.empty() ? count : weights_[row] * count, row, count};
@@ -198,9 +202,14 @@ class SeveralNumberTally {
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = false;
 
-  SeveralNumberTally(const NumberTargets& targets, std::span<const double> weights)
-      : y_(targets.y), weights_(weights), n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
-        means_(n_outputs_), centers_(n_outputs_), left_(1 + n_outputs_), total_(1 + n_outputs_) {}
+  explicit SeveralNumberTally(const NumberTargets& targets)
+      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)), means_(n_outputs_),
+        centers_(n_outputs_), left_(1 + n_outputs_), total_(1 + n_outputs_) {}
+
+  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+    y_ = targets.y;
+    weights_ = weights;
+  }
 
   Item make_item(std::uint32_t row, std::uint32_t count) const {
     return {weights_.empty() ? count : weights_[row] * count, row, count};

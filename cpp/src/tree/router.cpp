@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "hedgerow/parallel.hpp"
+#include "hedgerow/system/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hedgerow/tree/codes.hpp"
-#include "sorting.hpp"
+#include "tree/sorting.hpp"
 
 namespace hedgerow::tree {
 

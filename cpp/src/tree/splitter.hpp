@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "best_cut.hpp"
-#include "category_splitter.hpp"
-#include "hedgerow/random.hpp"
-#include "items.hpp"
-#include "sorting.hpp"
-#include "split.hpp"
+#include "tree/best_cut.hpp"
+#include "tree/category_splitter.hpp"
+#include "hedgerow/system/random.hpp"
+#include "tree/items.hpp"
+#include "tree/sorting.hpp"
+#include "tree/split.hpp"
 
 namespace hedgerow::tree {
 

@@ -25,6 +25,7 @@ std::vector<std::int32_t> sure_classes(const FlatTree& tree) {
   const auto n_outputs = static_cast<std::size_t>(tree.n_outputs);
   const std::size_t width = static_cast<std::size_t>(tree.value_width) / n_outputs;
   std::vector<std::int32_t> sure(tree.feature.size() * n_outputs, kNotSure);
+  if (!tree.has_shares) return sure;
   for (std::size_t i = 0; i < sure.size(); ++i) {
     if (tree.left[i / n_outputs] != kNoChild) continue;
     sure[i] = sure_class({&tree.value[i * width], width});

@@ -1,4 +1,4 @@
-"""What the trees of a forest are to tell, and how far an answer is from it."""
+"""From the values of an ensemble's members to one answer per row, and how far that is from the target."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from hedgerow import _core
 
 __all__ = ["ClassCombiner", "Combiner", "MeanCombiner"]
 
@@ -37,7 +35,7 @@ class Combiner(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many values a tree has for an output: the most classes of any, or 1."""
+        """How many values a member has for an output: the most classes of any, or 1."""
 
     @property
     @abstractmethod
@@ -45,15 +43,11 @@ class Combiner(ABC):
         """What a loss is measured in."""
 
     @abstractmethod
-    def answers(self, sums: Values, n_trees: NDArray[Any] | int = 1) -> NDArray[Any]:
-        """Return what so many trees predict together, of whose values these are the sums.
+    def answers(self, sums: Values, n_members: NDArray[Any] | int = 1) -> NDArray[Any]:
+        """Return what so many members predict together, of whose values these are the sums.
 
         Sums are of shape (n, n_outputs, width), answers of shape (n, n_outputs).
         """
-
-    @abstractmethod
-    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
-        """Return what takes in trees and judges in the same way, fast."""
 
     @abstractmethod
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
@@ -76,15 +70,10 @@ class ClassCombiner(Combiner):
         """One wrong row in one."""
         return 1.0
 
-    def answers(self, sums: Values, n_trees: NDArray[Any] | int = 1) -> NDArray[Any]:  # noqa: ARG002
+    def answers(self, sums: Values, n_members: NDArray[Any] | int = 1) -> NDArray[Any]:  # noqa: ARG002
         """Return the class with the largest sum, the first of several; it is that of the largest mean."""
         classes: NDArray[np.int64] = sums.argmax(axis=2)
         return classes
-
-    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
-        """Return what adds up shares of classes."""
-        y = np.ascontiguousarray(self.y, dtype=np.int32)
-        return _core.OutOfBag.of_classes(y, self.width, is_judged)
 
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return 1 for rows that are wrong, else 0."""
@@ -106,15 +95,10 @@ class MeanCombiner(Combiner):
         """The variance of the targets."""
         return float(self.y.var(axis=0).mean())
 
-    def answers(self, sums: Values, n_trees: NDArray[Any] | int = 1) -> NDArray[Any]:
+    def answers(self, sums: Values, n_members: NDArray[Any] | int = 1) -> NDArray[Any]:
         """Return the means."""
-        means: Values = sums[:, :, 0] / np.reshape(n_trees, (-1, 1))
+        means: Values = sums[:, :, 0] / np.reshape(n_members, (-1, 1))
         return means
-
-    def out_of_bag(self, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
-        """Return what adds up numbers."""
-        y = np.ascontiguousarray(self.y, dtype=np.float64)
-        return _core.OutOfBag.of_numbers(y, is_judged)
 
     def losses(self, answers: NDArray[Any], rows: NDArray[np.int64]) -> Values:
         """Return the squared error of every row."""

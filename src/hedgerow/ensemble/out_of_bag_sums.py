@@ -1,19 +1,20 @@
-"""Out-of-bag figures, taken while a tree is hot: no row is sent through it a second time.
+"""What the members of an ensemble say of the rows that their samples lack, added up member by member.
 
-A grown tree says into which leaf every row falls, also those that were not in its sample. For these,
-and for these alone, the values of their leaves are added up. After every tree the error of the sums
-is known, and so is the error of each tree by itself.
+A grown tree says into which leaf every row falls, also those that were not in its sample, so that no row is
+sent through it a second time. Other members give their values for all rows. After every member the error
+of the sums is known, and so is the error of each member by itself.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.ensemble.combining import Combiner
+from hedgerow.ensemble.combining import ClassCombiner, Combiner, MeanCombiner
 from hedgerow.ensemble.sampling import Counts
 
 __all__ = ["OutOfBagSums"]
@@ -22,7 +23,7 @@ Vector = NDArray[np.float64]
 
 
 class OutOfBagSums:
-    """What the trees whose samples lack a row say of it.
+    """What the members whose samples lack a row say of it.
 
     Attributes
     ----------
@@ -31,9 +32,11 @@ class OutOfBagSums:
     is_judged : ndarray of bool
         The rows that errors are computed of: those with weight.
     votes : bool
-        Whether trees vote for a class, instead of adding up shares.
+        Whether members vote for a class, instead of adding up shares.
     curve : list of float
-        The error of all trees so far, after each tree; NaN while no row was left out.
+        The error of all members so far, after each member; NaN while no row was left out.
+
+    With ``in_core``, which only trees may be added to, the core adds up shares and numbers.
     """
 
     def __init__(
@@ -45,12 +48,17 @@ class OutOfBagSums:
         self.curve: list[float] = []
         by_core = in_core and not votes
         self._book: _core.OutOfBag | _Book = (
-            judge.out_of_bag(is_judged) if by_core else _Book(judge, is_judged, votes=votes)
+            _sums_in_core(judge, is_judged) if by_core else _Book(judge, is_judged, votes=votes)
         )
 
     def add(self, tree: Any, bag: Counts) -> None:
         """Take in a tree; rows of which ``bag`` is 0 are out of it."""
         self.curve.append(self._book.add(tree, bag))
+
+    def add_values(self, values: Vector, bag: Counts) -> None:
+        """Take in a member by its values for all rows, of shape (n_rows, n_outputs, width)."""
+        assert isinstance(self._book, _Book)
+        self.curve.append(self._book.add_values(values, bag))
 
     def state(self) -> tuple[Vector, NDArray[np.int32], Vector, Vector]:
         """Return sums, trees of each row, their losses one by one, and the curve."""
@@ -65,8 +73,25 @@ class OutOfBagSums:
         self.curve = curve.tolist()
 
 
+@singledispatch
+def _sums_in_core(judge: Combiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+    """Return what takes in trees and judges them as a combiner does, fast."""
+    raise NotImplementedError(f"the core has no sums for {type(judge).__name__}")
+
+
+@_sums_in_core.register
+def _(judge: ClassCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+    y = np.ascontiguousarray(judge.y, dtype=np.int32)
+    return _core.OutOfBag.of_classes(y, judge.width, is_judged)
+
+
+@_sums_in_core.register
+def _(judge: MeanCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+    return _core.OutOfBag.of_numbers(np.ascontiguousarray(judge.y, dtype=np.float64), is_judged)
+
+
 class _Book:
-    """What the core does, for votes, and for trees that are packed already.
+    """What the core does, for votes, for trees that are packed already, and for members that are no trees.
 
     Attributes
     ----------
@@ -92,12 +117,24 @@ class _Book:
         out = np.flatnonzero(bag == 0)
         leaves = tree.leaf_of_row[out]
         answers = self._judge.answers(tree.value)[leaves]
+        return self._take_in(out, answers, answers if self._votes else tree.value[leaves])
+
+    def add_values(self, values: Vector, bag: Counts) -> float:
+        """Take in a member that is no tree, and return the error of all so far."""
+        out = np.flatnonzero(bag == 0)
+        values = values[out]
+        return self._take_in(out, self._judge.answers(values), values)
+
+    def _take_in(
+        self, out: NDArray[np.int64], answers: NDArray[Any], values: NDArray[Any]
+    ) -> float:
+        """Add the answers of a member, or their values, for rows that its sample lacks."""
         self.n_trees_of_row[out] += 1
         if self._votes:
             for output, classes in enumerate(answers.T):
                 self.sums[out, output, classes] += 1.0
         else:
-            self.sums[out] += tree.value[leaves]
+            self.sums[out] += values
         self.tree_losses[out] += self._judge.losses(answers, out)
         self._judge_again(out)
         return self._error()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,6 +20,7 @@ __all__ = ["PackedTrees"]
 _VALUE = [field.name for field in fields(Tree)].index("value")
 
 Parts: TypeAlias = dict[str, NDArray[Any]]
+Vector: TypeAlias = NDArray[np.float64]
 
 MOST = 2**31 - 1
 """Nodes of a tree, and categories of a feature, that the core has numbers for."""
@@ -115,6 +118,27 @@ class PackedTrees:
 
     def __reduce__(self) -> tuple[type[PackedTrees], tuple[Parts]]:
         return PackedTrees, (self.parts,)
+
+    def sums(self, rows: NDArray[Any], n_threads: int, weights: Vector | None = None) -> Vector:
+        """Return the sums of all trees' values, each times its tree's weight, if there are weights.
+
+        They are of shape (n_rows, n_outputs, width).
+        """
+        return self.core.sums(rows, 0, len(self), n_threads, weights)
+
+    def values_by_tree(
+        self, rows: NDArray[Any], n_threads: int, weights: Vector | None = None
+    ) -> Iterator[Vector]:
+        """Yield what :meth:`sums` adds up, tree by tree."""
+        for i in range(len(self)):
+            of_tree = None if weights is None else weights[i : i + 1]
+            yield self.core.sums(rows, i, i + 1, n_threads, of_tree)
+
+    def staged_sums(
+        self, rows: NDArray[Any], n_threads: int, weights: Vector | None = None
+    ) -> Iterator[Vector]:
+        """Yield the sums of the first tree, of the first two, and so on."""
+        return accumulate(self.values_by_tree(rows, n_threads, weights), np.add)
 
     def tree(self, number: int, n_categories: NDArray[np.int64]) -> Tree:
         """Return one of the trees; impurities, numbers of rows and of candidates are not kept, and 0."""

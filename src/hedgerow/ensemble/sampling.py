@@ -1,9 +1,9 @@
-"""Which rows each tree of a forest learns from.
+"""Which rows each member of an ensemble learns from.
 
-Nothing is kept of a sample but how to draw it again: a number for every row and tree would be more
-memory than the trees. Rows of one group are one unit, drawn or left out together; units are drawn
+Nothing is kept of a sample but how to draw it again: a number for every row and member would take more
+memory than the members. Rows of one group are one unit, drawn or left out together; units are drawn
 from pools, each as often as its sampler says. A plain bootstrap has one pool, a balanced one has a
-pool a class.
+pool per class.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ NEVER = -1
 """The pool of units that are never drawn: rows without weight."""
 
 
-def member_seeds(seed: int, tree: int) -> tuple[int, int]:
-    """Return two seeds of a tree: of its growth, which fits scikit-learn's 32 bits, and of its sample."""
-    growth, sample = _core.random_uint64(seed, tree, 2)
-    return int(growth) >> 32, int(sample)
+def member_seeds(seed: int, member: int) -> tuple[int, int]:
+    """Return two seeds of a member: of its fit, which fits scikit-learn's 32 bits, and of its sample."""
+    fit, sample = _core.random_uint64(seed, member, 2)
+    return int(fit) >> 32, int(sample)
 
 
 @record(
@@ -66,12 +66,12 @@ def member_seeds(seed: int, tree: int) -> tuple[int, int]:
 )
 @dataclass(frozen=True, eq=False)
 class RowSampler:
-    """Draws, for every tree by its number, how often each row is in its sample.
+    """Draws, for every member by its number, how often each row is in its sample.
 
     Attributes
     ----------
     seed : int
-        The forest's.
+        The ensemble's.
     n_rows : int
         Rows there are.
     n_draws : ndarray of int64 of shape (n_pools,)
@@ -90,8 +90,8 @@ class RowSampler:
     leaves_rows_out : bool
         Whether a row can be missing from a sample.
     tree_numbers : ndarray of int64
-        Which of all samples that can be drawn belongs to each tree, if the trees of the forest are
-        some of those that it has grown, in any order; empty if they are the first ones.
+        Which of all samples that can be drawn belongs to each member, if the members are some of those
+        that were fitted, in any order; empty if they are the first ones.
     """
 
     seed: int
@@ -105,16 +105,16 @@ class RowSampler:
     leaves_rows_out: bool
     tree_numbers: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
-    def number_of(self, tree: int) -> int:
-        """Return which of all samples belongs to a tree of the forest."""
-        return int(self.tree_numbers[tree]) if len(self.tree_numbers) else tree
+    def number_of(self, member: int) -> int:
+        """Return which of all samples belongs to a member."""
+        return int(self.tree_numbers[member]) if len(self.tree_numbers) else member
 
-    def growth_seed(self, tree: int) -> int:
-        """Return the seed that a tree of the forest was grown with."""
-        return member_seeds(self.seed, self.number_of(tree))[0]
+    def fit_seed(self, member: int) -> int:
+        """Return the seed that a member is fitted with."""
+        return member_seeds(self.seed, self.number_of(member))[0]
 
-    def for_trees(self, numbers: Sequence[int]) -> RowSampler:
-        """Return the sampler of a forest whose trees have the samples of these numbers."""
+    def for_members(self, numbers: Sequence[int]) -> RowSampler:
+        """Return the sampler of an ensemble whose members have the samples of these numbers."""
         chosen = np.array(numbers, dtype=np.int64)
         is_beginning = np.array_equal(chosen, np.arange(len(chosen)))
         return replace(self, tree_numbers=chosen[:0] if is_beginning else chosen)
@@ -160,15 +160,15 @@ class RowSampler:
             return len(self.pool_of_unit)
         return int(self.unit_of_row.max()) + 1 if len(self.unit_of_row) else self.n_rows
 
-    def counts(self, tree: int) -> Counts | None:
-        """Return how often each row is in the sample of a tree; None if each is there once."""
+    def counts(self, member: int) -> Counts | None:
+        """Return how often each row is in the sample of a member; None if each is there once."""
         if not self.leaves_rows_out:
             return None
         with self._within_memory():
-            return self._counts(tree)
+            return self._counts(member)
 
-    def _counts(self, tree: int) -> Counts:
-        _, seed = member_seeds(self.seed, self.number_of(tree))
+    def _counts(self, member: int) -> Counts:
+        _, seed = member_seeds(self.seed, self.number_of(member))
         units = self._drawn(seed)
         if self.n_redrawn:
             rows = np.repeat(np.arange(len(units)), units)
@@ -183,9 +183,9 @@ class RowSampler:
         drawn = np.bincount(self.group_of_row, counts)
         return drawn.astype(np.uint32)[self.group_of_row]
 
-    def rows(self, tree: int) -> NDArray[Any]:
-        """Return the rows in the sample of a tree, each as often as it is there."""
-        counts = self.counts(tree)
+    def rows(self, member: int) -> NDArray[Any]:
+        """Return the rows in the sample of a member, each as often as it is there."""
+        counts = self.counts(member)
         with self._within_memory():
             every = np.arange(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
             return every if counts is None else np.repeat(every, counts)
@@ -218,13 +218,13 @@ class RowSampler:
         return [np.flatnonzero(self.pool_of_unit == pool) for pool in range(len(self.n_draws))]
 
 
-def known_sampler(forest: Any, asked: str) -> RowSampler:
-    """Return what draws the samples of a forest's trees; refuse what was asked if that is not known."""
-    sampler: RowSampler | None = vars(forest).get("sampler_")
+def known_sampler(ensemble: Any, asked: str) -> RowSampler:
+    """Return what draws the samples of the members; refuse what was asked if that is not known."""
+    sampler: RowSampler | None = vars(ensemble).get("sampler_")
     if sampler is None:
         msg = (
-            f"{asked} is not available: estimators_ holds trees from elsewhere, and the rows that these "
-            "were grown on are not known; use a forest as its fit left it"
+            f"{asked} is not available: estimators_ was replaced, so the rows that its members were fitted "
+            "on are not known; use the model as its fit left it"
         )
         raise UnavailableError(msg)
     return sampler

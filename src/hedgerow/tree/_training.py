@@ -71,6 +71,10 @@ class Targets(ABC):
     def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
         """Return what trees are grown from."""
 
+    @abstractmethod
+    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+        """Return a task with these targets and weights instead of its own; it shares codes and memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassTargets(Targets):
@@ -97,6 +101,10 @@ class ClassTargets(Targets):
         n_classes = np.array([len(classes) for classes in self.classes], dtype=np.int32)
         return _core.TreeTask.classes(table.codes, criterion, self.codes, n_classes, self.weights)
 
+    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+        """Return a task with these classes and weights instead of its own."""
+        return task.with_targets(self.codes, self.weights)
+
 
 @dataclass(frozen=True, eq=False)
 class ValueTargets(Targets):
@@ -118,6 +126,10 @@ class ValueTargets(Targets):
     def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
         """Return what trees are grown from."""
         return _core.TreeTask.numbers(table.codes, criterion, self.values, self.weights)
+
+    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+        """Return a task with these values and weights instead of its own."""
+        return task.with_targets(self.values, self.weights)
 
 
 def class_targets(

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hedgerow/data/matrix.hpp"
-#include "hedgerow/hot.hpp"
+#include "hedgerow/system/hot.hpp"
 
 namespace hedgerow {
 

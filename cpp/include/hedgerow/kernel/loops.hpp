@@ -1,4 +1,4 @@
-// The hot loops of kernel machines, as parts of the table of hot_loops.hpp: plain data, no functions.
+// The hot loops of kernel machines, as parts of the table of system/hot_loops.hpp: plain data, no functions.
 #pragma once
 
 #include <cstdint>

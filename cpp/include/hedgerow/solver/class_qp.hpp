@@ -21,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "hedgerow/hot_loops.hpp"
+#include "hedgerow/system/hot_loops.hpp"
 #include "hedgerow/kernel/source.hpp"
 #include "hedgerow/solver/working_places.hpp"
 

@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "hedgerow/data/matrix.hpp"
-#include "hedgerow/hot_loops.hpp"
+#include "hedgerow/system/hot_loops.hpp"
 
 namespace hedgerow {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "hedgerow/data/matrix.hpp"
-#include "hedgerow/hot_loops.hpp"
+#include "hedgerow/system/hot_loops.hpp"
 #include "hedgerow/solver/dual_coordinate_descent.hpp"
 
 namespace hedgerow {

@@ -1,7 +1,8 @@
 // The features of a table as codes, each encoded once: a number's place among the distinct numbers
 // of its feature, or a category. Everything that grows a tree compares codes, not numbers, which is
-// exact and takes a quarter to an eighth of the memory. Codes are kept twice: by columns, which large
-// nodes read, and by rows, which lie together for the small ones.
+// exact and takes a quarter to an eighth of the memory. A feature can also be binned: a code then stands
+// for an interval of numbers. Codes are kept twice: by columns, which large nodes read, and by rows, which
+// lie together for the small ones.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,17 @@ struct CodeColumn {
   bool is_category = false;
   bool has_missing = false;
   std::vector<double> values;  ///< the number behind each code, ascending; empty for categories
+  std::vector<double> upper_edges;  ///< of a binned feature, where each bin ends; the last is infinity
 
   std::uint32_t mask() const { return 0xFFFFFFFFu >> (32 - 8 * width); }
   CodeView view() const { return {bytes.data(), width, mask()}; }
 };
+
+/// The middle between two numbers, the first being smaller; never the second itself.
+inline double midpoint(double a, double b) {
+  const double mid = a / 2 + b / 2;
+  return a < mid && mid < b ? mid : a;
+}
 
 /// A column of numbers, of which NaN is missing, or of categories, of which -1 is.
 using RawColumn =
@@ -60,11 +68,16 @@ struct CodeTable {
   std::int64_t n_bytes() const;
 };
 
-/// Every column is of numbers.
-CodeTable encode(const Matrix& matrix, int n_threads);
+/// The most codes that a feature of numbers may have, if it is not to have one for each number.
+constexpr std::uint32_t kExact = 0xFFFFFFFFu;
+constexpr std::uint32_t kMostBins = 255;
 
-/// n_categories is read for the columns of categories, which must be below it.
+/// Every column is of numbers. Features of more distinct numbers than `max_codes` are binned: bins end at
+/// quantiles, so that each holds about as many rows as any other.
+CodeTable encode(const Matrix& matrix, int n_threads, std::uint32_t max_codes = kExact);
+
+/// n_categories is read for the columns of categories, which must be below it; they are never binned.
 CodeTable encode(std::span<const RawColumn> columns, std::span<const std::int64_t> n_categories,
-                 std::int64_t n_rows, int n_threads);
+                 std::int64_t n_rows, int n_threads, std::uint32_t max_codes = kExact);
 
 }  // namespace hedgerow

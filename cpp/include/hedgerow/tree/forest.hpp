@@ -47,10 +47,11 @@ class Forest {
   std::int64_t n_bytes() const;
   bool is_single() const { return is_single_; }
 
-  /// Adds up the values of the leaves of each row in trees [begin, end), tree after tree.
+  /// Adds the values of the leaves of each row in trees [begin, end) to `sums`, tree after tree, each times
+  /// the weight of its tree; there is one for each of these trees, or all are 1 if there is none.
   template <class T>
-  void sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> sums,
-            int n_threads) const;
+  void sums(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end,
+            std::span<const double> weights, std::span<double> sums, int n_threads) const;
 
   /// The number of the leaf of each row in each tree: its place among the tree's packed nodes.
   template <class T>

@@ -47,37 +47,45 @@ struct NumberTargets {
   std::int64_t n_outputs;
 };
 
-/// What growing a tree needs room for.
-struct TreeRoom {
-  virtual ~TreeRoom() = default;
+/// The memory that growing a tree takes.
+struct TreeWorkspace {
+  virtual ~TreeWorkspace() = default;
 };
 
-/// Rooms that are not in use, kept from one tree to the next: there is one a thread.
-class TreeRooms {
+/// Workspaces that are not in use, kept from one tree to the next: one per thread that has grown trees.
+class WorkspacePool {
  public:
-  std::unique_ptr<TreeRoom> take() {
+  std::unique_ptr<TreeWorkspace> take() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return nullptr;
-    std::unique_ptr<TreeRoom> room = std::move(free_.back());
+    std::unique_ptr<TreeWorkspace> workspace = std::move(free_.back());
     free_.pop_back();
-    return room;
+    return workspace;
   }
-  void give_back(std::unique_ptr<TreeRoom> room) {
+  void give_back(std::unique_ptr<TreeWorkspace> workspace) {
     const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(room));
+    free_.push_back(std::move(workspace));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<TreeRoom>> free_;
+  std::vector<std::unique_ptr<TreeWorkspace>> free_;
 };
+
+using TreeTargets = std::variant<ClassTargets, NumberTargets>;
 
 /// What trees learn from: made once, used by every tree of an ensemble.
 struct TreeTask {
   std::shared_ptr<const CodeTable> table;
-  std::variant<ClassTargets, NumberTargets> targets;
+  TreeTargets targets;
   std::vector<double> weights;  ///< empty if all are 1
-  std::unique_ptr<TreeRooms> rooms = std::make_unique<TreeRooms>();
+  std::shared_ptr<WorkspacePool> workspaces = std::make_shared<WorkspacePool>();
+
+  /// The task with other targets and weights, as each round of boosting has them. Codes and workspaces
+  /// are shared, so the new targets must be as many as the old ones, and of the same classes.
+  TreeTask with_targets(TreeTargets others, std::vector<double> their_weights) const {
+    return {table, std::move(others), std::move(their_weights), workspaces};
+  }
 };
 
 /// Grows one tree. `counts` says how often each row is there; empty means once. Rows that are not

@@ -27,12 +27,20 @@ struct FlatTree {
   std::int64_t n_outputs = 1;
   std::int64_t value_width = 1;               ///< n_outputs times the most classes of an output
   bool was_stopped = false;
+  bool has_shares = true;                     ///< whether values of classes are shares, which sum to 1
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
 };
 
 /// The tree with the marked nodes as leaves and nothing below them; nodes keep their order.
 FlatTree pruned(const FlatTree& tree, std::span<const std::uint8_t> becomes_leaf);
+
+/// The tree with other values in its leaves, value_width for each node; what is given for inner nodes is
+/// not read. These get the means of the leaves below them.
+FlatTree with_leaf_values(const FlatTree& tree, std::span<const double> values);
+
+/// Gives every inner node the mean of its children's values, by weight.
+void average_upwards(FlatTree& tree);
 
 constexpr std::int32_t kNotSure = -1;
 

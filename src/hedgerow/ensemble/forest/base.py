@@ -271,7 +271,7 @@ class Forest(LeafProximity, JackknifeVariance):
     def _member(self, number: int) -> Any:
         """Return one of the trees as an estimator."""
         sampler, targets = vars(self).get("sampler_"), vars(self).get("leaf_targets_")
-        seed = None if sampler is None else sampler.growth_seed(number)
+        seed = None if sampler is None else sampler.fit_seed(number)
         member: Any = self._member_class()(**self._tree_parameters(), random_state=seed)
         for name in _SHARED:
             if hasattr(self, name):
@@ -307,8 +307,7 @@ class Forest(LeafProximity, JackknifeVariance):
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _block_sums(self, rows: NDArray[Any]) -> Vector:
-        trees = self.trees_
-        return trees.core.sums(rows, 0, len(trees), self._n_threads(len(rows)))
+        return self.trees_.sums(rows, self._n_threads(len(rows)))
 
     def _n_threads(self, n_rows: int) -> int:
         """Return how many threads predict so many rows."""

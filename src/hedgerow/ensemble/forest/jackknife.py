@@ -114,11 +114,11 @@ class JackknifeVariance(ForestFit):
 
 def tree_answers(forest: ForestFit, rows: NDArray[Any], n_threads: int) -> Vector:
     """Return what each tree answers, by itself, of shape (n_trees, n_rows, n_outputs, width)."""
-    core = forest.trees_.core
-    answers = np.stack([core.sums(rows, i, i + 1, n_threads) for i in range(core.n_trees)])
+    trees = forest.trees_
+    answers = np.stack(list(trees.values_by_tree(rows, n_threads)))
     if not forest._votes:
         return answers
-    is_chosen: NDArray[np.bool_] = np.arange(core.width) == answers.argmax(axis=3)[..., None]
+    is_chosen: NDArray[np.bool_] = np.arange(trees.width) == answers.argmax(axis=3)[..., None]
     return is_chosen.astype(np.float64)
 
 

@@ -195,11 +195,11 @@ def _sampler(origins: list[TreeOrigin]) -> RowSampler | None:
     """Return what draws the samples of all trees, if one sampler drew them all."""
     samplers = [origin.sampler for origin in origins]
     known = {id(each): each for each in samplers if each is not None}
-    whole = {key: each.for_trees(()) for key, each in known.items()}
+    whole = {key: each.for_members(()) for key, each in known.items()}
     if None in samplers or len({fingerprint(each) for each in whole.values()}) > 1:
         return None
     numbers = [origin.sampler.number_of(origin.place) for origin in origins if origin.sampler]
-    return next(iter(whole.values())).for_trees(numbers)
+    return next(iter(whole.values())).for_members(numbers)
 
 
 def _leaf_targets(forest: Any, origins: list[TreeOrigin]) -> LeafTargets | None:

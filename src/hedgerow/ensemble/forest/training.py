@@ -94,7 +94,7 @@ class ForestTrainingData:
         settings = settings_of(forest, self.table, self.targets, in_any_order=True)
 
         def task_of(counts: Counts | None) -> _core.TreeTask:
-            return self._balanced(counts).task(self.table, criterion)
+            return self._balanced(counts).retarget(task)
 
         def settings_in(counts: Counts | None) -> _core.TreeSettings:
             return settings_of(forest, self.table, self._weighing_as(counts), in_any_order=True)
