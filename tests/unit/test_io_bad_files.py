@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from benchmarks.memory import in_fresh_process, peak_growth
 from hedgerow import LinearSVC
-from hedgerow.data.io import RowFiles, read_table
 from hedgerow.errors import (
     DataError,
     FileAccessError,
@@ -27,6 +26,7 @@ from hedgerow.errors import (
     HedgerowError,
     ParameterError,
 )
+from hedgerow.io import RowFiles, read_table
 
 CSV = "a,b,y\n1,2,0\n3,4,1\n"
 SVM = "1 1:2 3:4\n-1 2:5\n1 1:1\n"
