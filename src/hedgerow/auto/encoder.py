@@ -15,7 +15,8 @@ from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import flags, numbers, several, texts
 from hedgerow.auto.columns import Columns, as_columns, is_sparse
 from hedgerow.auto.matching import match_columns, unused_note
-from hedgerow.data.rows import some
+from hedgerow.data.rows import dense, some
+from hedgerow.data.scaling import FilledScaling
 from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, ParameterError
 
@@ -103,7 +104,8 @@ class TableEncoder(TransformerMixin, Estimator):
         _refuse_huge(columns.numbers, columns, _TOO_LARGE)
         self._remember(columns)
         self.scaling_ = self._choose_scaling(columns)
-        self._learn_numbers(columns.numbers)
+        scaling = FilledScaling.of(columns.numbers, self.scaling_)
+        self.fill_, self.center_, self.spread_ = scaling.fill, scaling.center, scaling.spread
         self.categories_ = [_sorted_values(text) for text in columns.texts]
         self.sparse_output_ = is_sparse(columns.numbers) or self._is_mostly_zero()
         return self
@@ -188,20 +190,6 @@ class TableEncoder(TransformerMixin, Estimator):
             raise ParameterError(msg)
         return self.scale
 
-    def _learn_numbers(self, numbers: Any) -> None:
-        """Set fill, center and spread of the columns of numbers."""
-        low, high, mean = _sparse_summary(numbers) if is_sparse(numbers) else _summary(numbers)
-        self.fill_ = mean
-        self.center_ = np.zeros_like(mean)
-        self.spread_ = np.ones_like(mean)
-        if self.scaling_ == "maxabs":
-            self.spread_ = np.maximum(np.abs(low), np.abs(high))
-        elif self.scaling_ == "standard":
-            self.center_ = mean
-            self.spread_ = np.where(np.isnan(numbers), mean, numbers).std(axis=0)
-        # Rounding gives a constant column a tiny spread, so equality of the extremes decides.
-        self.spread_[(self.spread_ == 0) | ((low == high) & (self.scaling_ == "standard"))] = 1.0
-
     def _is_mostly_zero(self) -> bool:
         width = self._width()
         share = self.n_features_in_ / max(width, 1)
@@ -221,12 +209,11 @@ class TableEncoder(TransformerMixin, Estimator):
 
     def _scaled(self, numbers: Any) -> Any:
         """Return the columns of numbers filled and scaled, CSR if they are and may stay so."""
+        scaling = FilledScaling(self.fill_, self.center_, self.spread_)
         with np.errstate(over="ignore"):
             if is_sparse(numbers) and self.sparse_output_:
-                data = numbers.data / self.spread_[numbers.indices]
-                return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
-            dense = numbers.toarray() if is_sparse(numbers) else numbers
-            return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
+                return scaling.apply_sparse(numbers)
+            return scaling.apply(dense(numbers))
 
     def _ones(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return row and place of every 1 in the part of the matrix that is made of text."""
@@ -248,20 +235,6 @@ def _refuse_huge(numbers: Any, columns: Columns, why: str) -> None:
     column = columns.label(int(np.flatnonzero(~columns.is_text)[places[0]]))
     msg = f"X contains {columns.numbers[rows[0], places[0]]} at row {rows[0]}, column {column!r}; {why}"
     raise DataError(msg)
-
-
-def _summary(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Return smallest, largest and mean value of each column, 0 for a column without values."""
-    n_present = np.count_nonzero(~np.isnan(numbers), axis=0)
-    low = np.nan_to_num(np.fmin.reduce(numbers, axis=0))
-    high = np.nan_to_num(np.fmax.reduce(numbers, axis=0))
-    mean = np.nansum(numbers, axis=0) / np.maximum(n_present, 1)
-    return low, high, np.clip(mean, low, high)
-
-
-def _sparse_summary(numbers: sp.csr_matrix) -> tuple[NDArray[np.float64], ...]:
-    low, high = numbers.min(axis=0).toarray().ravel(), numbers.max(axis=0).toarray().ravel()
-    return low, high, np.asarray(numbers.mean(axis=0)).ravel()
 
 
 def _sorted_values(text: NDArray[np.object_]) -> NDArray[np.object_]:
