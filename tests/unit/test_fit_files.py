@@ -302,7 +302,7 @@ def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(
-        "hedgerow.data.io.spool._narrowed", lambda _: type("Full", (), {"tofile": full})()
+        "hedgerow.data.io.cache._narrowed", lambda _: type("Full", (), {"tofile": full})()
     )
     with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
         LinearSVR().fit_files(path)

@@ -16,7 +16,10 @@ from hedgerow import _core
 from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.parameters import any_of, none, repeatable_seed, whole_number
 from hedgerow._engine import check_n_threads
+from hedgerow.data.blocks import Survey
 from hedgerow.data.io import RowFiles
+from hedgerow.data.io.file_blocks import FileBlocks
+from hedgerow.data.io.targets import StreamedClasses, StreamedValues
 from hedgerow.data.rows import compact, remember_columns
 from hedgerow.data.training_data import check_weights, class_factors, refuse_one_class
 from hedgerow.errors import (
@@ -27,33 +30,25 @@ from hedgerow.errors import (
     warn_user,
 )
 from hedgerow.linear._machine import Result, SupervisedMachine
-from hedgerow.linear.files.fit import Method, StreamedFit
-from hedgerow.linear.files.labels import LabelBook, ValueBook
-from hedgerow.linear.files.rows import Alphas, FileRows
-from hedgerow.linear.files.task import Facts, StreamedTask
 from hedgerow.losses import BUILT_IN, Loss, loss_by_name, regression_loss
 from hedgerow.monitor import current, monitored_fit
 from hedgerow.problems.certificates import Certificate, worst
 from hedgerow.problems.crammer_singer import planes_of
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers import SOLVERS, Settings
-from hedgerow.solvers.streamed.block_descent import BlockDescent, reach
-from hedgerow.solvers.streamed.block_newton import BlockNewton
+from hedgerow.solvers.streamed.fit import StreamedFit
+from hedgerow.solvers.streamed.solve import (
+    DESCENT,
+    NEWTONS,
+    most_sampled_features,
+    solve_blocks,
+)
+from hedgerow.solvers.streamed.task import RowArrays, StreamedTask
 
 __all__ = ["ClassifierFromFiles", "RegressorFromFiles"]
 
 Vector = NDArray[np.float64]
 Paths: TypeAlias = str | Path | Iterable[str | Path]
-
-DESCENT = "dual_coordinate_descent"
-FEW_FEATURES = 500
-"""Up to so many Newton's method takes fewer passes, and its sums not longer than reading."""
-MOST_FEATURES = 2**31
-"""What no file has."""
-NEWTONS = ("newton", "augmented_lagrangian")
-"""What block Newton is called, for smooth losses and for those with kinks."""
-FINE = 0.1
-"""A violation, as a share of tol and in the unit of the scores, that a block is not swept further for."""
 
 
 class MachineFromFiles(SupervisedMachine):
@@ -62,75 +57,63 @@ class MachineFromFiles(SupervisedMachine):
     penalty: str
     loss: str | Loss
 
-    def _survey(self, rows: FileRows, n_features: int | None) -> float:
-        """Read the files once and remember their columns; return how many seconds that took."""
+    def _survey(self, rows: FileBlocks, n_features: int | None) -> tuple[Survey, float]:
+        """Read the files once and remember their columns; return also the seconds that took."""
         began = time.monotonic()
         try:
-            most = {"auto": FEW_FEATURES, DESCENT: 0}.get(self.solver, MOST_FEATURES)
-            rows.survey(n_features, most, repeatable_seed(self.random_state))
+            most_features = most_sampled_features(self.solver)
+            found = rows.survey(n_features, most_features, repeatable_seed(self.random_state))
         except _core.Stopped:
             msg = "the fit was stopped before the files were read once, so that there is no model; allow more time"
             raise StoppedError(msg) from None
         remember_columns(self, rows.files.feature_names, rows.n_features)
-        return time.monotonic() - began
+        return found, time.monotonic() - began
 
-    def _fit_task(
-        self, task: StreamedTask, weight: Vector, seconds_of_survey: float, **fixed: Any
-    ) -> None:
-        """Fit the planes of a task and certify them; ``fixed`` is what else the model is.
+    def _fit_task(self, task: StreamedTask, rows: FileBlocks, seconds: float, **fixed: Any) -> None:
+        """Solve the problems of a task and certify them; ``fixed`` are attributes of the model.
 
         Rows that all fit into memory are fitted as ``fit`` does.
         """
-        sample = task.rows.sample
+        sample = task.survey.sample
         if sample is not None and sample.is_whole:
             problems = task.whole(compact(sample.matrix, check_n_threads(self.n_jobs)))
             self._keep(problems, self._solve(problems, partial(self._model_at, **fixed)))
         else:
-            self._keep_fit(*self._streamed(task, weight, seconds_of_survey))
+            self._keep_fit(self._streamed(task, rows, seconds))
 
     def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
         """Return the attributes with which a machine of one problem predicts."""
         raise NotImplementedError
 
-    def _streamed(
-        self, task: StreamedTask, weight: Vector, seconds_of_survey: float
-    ) -> tuple[StreamedFit, str]:
-        """Fit the planes of a task by passes over its blocks; return the fit and its status."""
+    def _streamed(self, task: StreamedTask, rows: FileBlocks, seconds: float) -> StreamedFit:
+        """Solve the problems of a task by passes over its blocks."""
         seed = repeatable_seed(self.random_state)
-        settings = Settings(float(self.tol), int(self.max_iter), seed)
+        settings = Settings(float(self.tol), int(self.max_iter), seed, self.solver_options or {})
         key = None
         if current().store is not None:
             parameters = {**self.get_params(deep=False), "max_time": None, "random_state": seed}
-            shape = task.rows.n_rows, task.rows.n_features
-            key = fingerprint("fit_files", task.rows.files.identity, shape, parameters)
-        method, alpha = self._method(task, weight, seed)
-        fit = StreamedFit(task, method, alpha, settings, check_n_threads(self.n_jobs), key=key)
-        return fit, fit.run(seconds_of_survey)
+            shape = rows.n_rows, rows.n_features
+            key = fingerprint("fit_files", rows.files.identity, shape, parameters)
+        return solve_blocks(
+            task,
+            settings,
+            self.solver,
+            vectors=rows.vectors,
+            n_threads=check_n_threads(self.n_jobs),
+            key=key,
+            seconds_of_pass=seconds,
+        )
 
-    def _method(self, task: StreamedTask, weight: Vector, seed: int) -> tuple[Method, list[Alphas]]:
-        """Return the method that was asked for, or is likely to need the fewest passes, and its alphas."""
-        rows, solver, tol = task.rows, self.solver, float(self.tol)
-        if solver == DESCENT or (solver == "auto" and rows.n_features > FEW_FEATURES):
-            alpha = rows.numbers(task.n_planes)
-            far = reach(task.loss, rows.mean_norm, weight, rows.n_rows)
-            options = SOLVERS[DESCENT].settle(self.solver_options or {})
-            shape = alpha, rows.n_features
-            units = task.unit, FINE * tol * task.unit
-            return BlockDescent(*shape, far, *units, seed, options), alpha
-        kept = rows.numbers(task.n_planes) if rows.has_room_for(task.n_planes) else []
-        name = NEWTONS[not task.loss.is_smooth]
-        return BlockNewton(tol, task.unit, task.starts(), seed, name), kept
-
-    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+    def _keep_fit(self, fit: StreamedFit) -> None:
         """Set the fitted attributes, and warn if a certificate is missing."""
         self.coef_, self.intercept_ = np.array(fit.w), np.array(fit.intercepts)
         for name in ("alpha_", "at_bound_"):
             self.__dict__.pop(name, None)
-        if len(fit.at_bound) and status != "interrupted":
+        if len(fit.at_bound) and fit.status != "interrupted":
             self.alpha_, self.at_bound_ = np.array(fit.alpha), fit.at_bound
         self.certificate_ = worst(tuple(fit.certificates))
-        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), status, fit.solver
-        if not self.certificate_.is_certified and status not in ("interrupted", "stopped"):
+        self.n_iter_, self.status_, self.solver_ = max(fit.n_iter, 1), fit.status, fit.solver
+        if not self.certificate_.is_certified and fit.status not in ("interrupted", "stopped"):
             advice = self._advice(fit.task.without_rows())
             warn_user(f"{self.certificate_} To close the gap, {advice}.", NotCertifiedWarning)
 
@@ -181,33 +164,33 @@ class ClassifierFromFiles(MachineFromFiles):
     ) -> Self:
         """Fit the machine to files that need not fit into memory, and certify it.
 
-        The files are parsed once. If their rows fit into 4 blocks, the machine is that of ``fit``.
-        Else a compact copy of them is read again and again, a block at a time; ``max_iter`` counts
-        those passes. In memory are some blocks, however many rows there are. ``alpha_`` and
-        ``at_bound_`` are set if alpha takes no more than 8 blocks.
+        The files are parsed once. If their rows fit into 4 blocks, the result is that of ``fit``.
+        Otherwise a compact copy of them is read again and again, one block at a time; ``max_iter``
+        counts those passes. Only a few blocks are in memory, however many rows there are. ``alpha_``
+        and ``at_bound_`` are set if alpha takes no more than 8 blocks.
 
         Parameters
         ----------
         paths : str, Path, or several
-            LIBSVM, CSV or Parquet files of the same columns, text also compressed by gzip or bzip2;
-            text with ``*``, ``?`` or ``[`` stands for all files that match.
+            LIBSVM, CSV or Parquet files of the same columns; text may be compressed by gzip or
+            bzip2. A path with ``*``, ``?`` or ``[`` is a pattern that names all files that match.
         target : str, int or None
-            The column with the labels, by name or position; None is the last. LIBSVM files have
-            their own place for it.
+            The column with the labels, by name or position; None is the last column. In a LIBSVM
+            file the labels are at the start of each line.
         weight : str, int or None
             The column with the weights of the rows, if there is one; not in LIBSVM files.
         sample_weight : array of shape (n_samples,) or None
             The weights of all rows, where no column has them.
         format : {"auto", "csv", "libsvm", "parquet"}
-            "auto" looks at the first bytes of each file.
+            The format of the files; "auto" infers it from the first bytes of each file.
         n_features : int or None
-            How many features LIBSVM files have, where the last may never occur.
+            How many features LIBSVM files have, in case the last ones never occur.
         block_bytes : int, default=2**24
-            About how many bytes of a file are worked on at a time.
+            About how many bytes of a file are processed at a time.
         cache : bool or path, default=True
-            Where the compact copy is: in the folder for temporary files, or in a folder that is
-            named. It takes 12 bytes a value of a LIBSVM file, 8 a value of others, and goes when the
-            fit ends. False makes none, and parses the files in every pass.
+            Where the compact copy is written: True is the folder for temporary files; a path names
+            another folder. The copy takes 12 bytes per value of a LIBSVM file, 8 per value of others,
+            and is removed when the fit ends. False makes no copy and parses the files in every pass.
 
         Returns
         -------
@@ -218,18 +201,19 @@ class ClassifierFromFiles(MachineFromFiles):
         self._refuse_what_needs_all_rows()
         columns = {"target": target, "weight": weight}
         files = _files(paths, format, n_features, block_bytes, **columns)
-        book = LabelBook()
-        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
-            seconds = self._survey(rows, n_features)
-            classes, ranks, totals = book.close()
-            facts, weights = self._facts(classes, ranks, totals)
-            n_planes = 1 if len(classes) == 2 else len(classes)
-            n_threads = check_n_threads(self.n_jobs) if n_planes == 1 else 1
+        targets = StreamedClasses()
+        with FileBlocks(files, targets, cache, _weights(weight, sample_weight)) as rows:
+            survey, seconds = self._survey(rows, n_features)
+            classes, ranks, totals = targets.close()
+            arrays, weights = self._arrays(classes, ranks, totals)
+            n_problems = 1 if len(classes) == 2 else len(classes)
+            n_threads = check_n_threads(self.n_jobs) if n_problems == 1 else 1
             problem = partial(self._problem, n_threads=n_threads)
-            task = StreamedTask(rows, n_planes, loss_by_name(self.loss), facts, problem)
+            loss = loss_by_name(self.loss)
+            task = StreamedTask(rows, survey, n_problems, loss, arrays, problem, weights)
             self._forget_what_other_fits_left()
             self.classes_ = classes
-            self._fit_task(task, weights, seconds, classes_=classes)
+            self._fit_task(task, rows, seconds, classes_=classes)
         return self
 
     def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
@@ -239,30 +223,30 @@ class ClassifierFromFiles(MachineFromFiles):
         return {"coef_": coef, "intercept_": intercepts, **fixed}
 
     def _keep(self, problems: list[LinearProblem], results: list[Result]) -> None:
-        """Set the fitted attributes of a fit in memory, each problem's certificate among them."""
+        """Set the fitted attributes of a fit in memory, the certificate of each problem among them."""
         self.certificates_ = tuple(certificate for _, certificate in results)
         super()._keep(problems, results)
 
-    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
-        """Set the fitted attributes of a fit by blocks, each plane's certificate among them."""
+    def _keep_fit(self, fit: StreamedFit) -> None:
+        """Set the fitted attributes of a fit by blocks, the certificate of each problem among them."""
         self.certificates_ = tuple(fit.certificates)
-        super()._keep_fit(fit, status)
+        super()._keep_fit(fit)
 
-    def _facts(
+    def _arrays(
         self, classes: NDArray[Any], ranks: NDArray[np.intp], totals: Vector
-    ) -> tuple[Facts, Vector]:
-        """Return what is known of rows by their codes, and the weight of a row of each class."""
+    ) -> tuple[RowArrays, Vector]:
+        """Return what gives y and weight of rows by their codes, and the weight of a row of each class."""
         numbers = np.arange(len(classes))
         factors = class_factors(self.class_weight, classes, numbers, totals)
         refuse_one_class(classes, numbers, totals * factors)
         weights = self._cost_of_losses(float(np.sum(totals * factors))) * factors
         positive = [1] if len(classes) == 2 else list(range(len(classes)))
 
-        def facts(k: int, codes: NDArray[Any]) -> dict[str, Vector]:
+        def arrays(k: int, codes: NDArray[Any]) -> dict[str, Vector]:
             signs = np.where(ranks == positive[k], 1.0, -1.0)
             return {"y": signs[codes], "weight": weights[ranks][codes]}
 
-        return facts, weights
+        return arrays, weights
 
 
 class RegressorFromFiles(MachineFromFiles):
@@ -285,7 +269,7 @@ class RegressorFromFiles(MachineFromFiles):
     ) -> Self:
         """Fit the machine to files that need not fit into memory, and certify it.
 
-        Parameters are those of ``LinearSVC.fit_files``; the target holds the values.
+        The parameters are those of ``LinearSVC.fit_files``; the target column holds the values.
 
         Returns
         -------
@@ -296,21 +280,23 @@ class RegressorFromFiles(MachineFromFiles):
         self._refuse_what_needs_all_rows()
         columns = {"target": target, "weight": weight}
         files = _files(paths, format, n_features, block_bytes, **columns)
-        book = ValueBook()
-        with FileRows(files, book, cache, _weights(weight, sample_weight)) as rows:
-            seconds = self._survey(rows, n_features)
-            if book.weight == 0.0:
+        values = StreamedValues()
+        with FileBlocks(files, values, cache, _weights(weight, sample_weight)) as rows:
+            survey, seconds = self._survey(rows, n_features)
+            if values.weight == 0.0:
                 raise DataError("every row has the weight 0; give some row a positive weight")
-            cost = self._cost_of_losses(book.weight)
+            cost = self._cost_of_losses(values.weight)
             task = StreamedTask(
                 rows,
+                survey,
                 1,
                 regression_loss(self.loss, float(self.epsilon)),
-                partial(_regression_facts, weight=cost),
+                partial(_regression_arrays, weight=cost),
                 self._problem,
-                book.unit(around_mean=self.fit_intercept),
+                np.array([cost]),
+                values.unit(around_mean=self.fit_intercept),
             )
-            self._fit_task(task, np.array([cost]), seconds)
+            self._fit_task(task, rows, seconds)
         return self
 
     def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
@@ -318,15 +304,15 @@ class RegressorFromFiles(MachineFromFiles):
         w, intercept = point
         return {"coef_": w, "intercept_": np.array([intercept]), **fixed}
 
-    def _keep_fit(self, fit: StreamedFit, status: str) -> None:
+    def _keep_fit(self, fit: StreamedFit) -> None:
         """Set the fitted attributes of a fit by blocks in the shapes of a regressor."""
-        super()._keep_fit(fit, status)
+        super()._keep_fit(fit)
         self.coef_ = self.coef_[0]
         if hasattr(self, "alpha_"):
             self.alpha_, self.at_bound_ = self.alpha_[0], self.at_bound_[0]
 
 
-def _regression_facts(k: int, codes: NDArray[Any], weight: float) -> dict[str, Vector]:  # noqa: ARG001
+def _regression_arrays(k: int, codes: NDArray[Any], weight: float) -> dict[str, Vector]:  # noqa: ARG001
     ones = np.ones(len(codes))
     return {"y": ones, "weight": weight * ones, "targets": codes.astype(np.float64)}
 
