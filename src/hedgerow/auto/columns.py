@@ -13,7 +13,7 @@ from hedgerow.data.columns import infinite
 from hedgerow.data.table import TableView, view_table
 from hedgerow.errors import DataError
 
-__all__ = ["Columns", "as_columns", "is_sparse"]
+__all__ = ["Columns", "as_columns"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Columns:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return int(self.numbers.shape[0]), len(self.is_text)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the columns are those of a sparse matrix."""
+        return bool(sp.issparse(self.numbers))
 
     def label(self, j: int) -> str:
         """Return the name of a column, or x and its position."""
@@ -74,11 +79,6 @@ def as_columns(X: Any) -> Columns:
         return X
     view = view_table(X)
     return _from_columns(view) if view.rows is None else _from_rows(view)
-
-
-def is_sparse(X: Any) -> bool:
-    """Say whether X is a SciPy sparse matrix or array."""
-    return bool(sp.issparse(X))
 
 
 def _from_columns(view: TableView) -> Columns:

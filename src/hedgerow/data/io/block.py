@@ -28,11 +28,11 @@ class Block:
     parts : tuple of ndarray
         A C-contiguous array of rows, or values, indices (as written) and row bounds.
     labels : ndarray
-        One a row: numbers or text.
+        One per row: numbers or text.
     n_bytes : int
         How many bytes of the file it took.
     weights : ndarray or None
-        One a row, where a column has them.
+        One per row, where a column has them.
     """
 
     parts: Parts
@@ -49,6 +49,12 @@ class Block:
     def n_rows(self) -> int:
         """How many rows there are."""
         return len(self.parts[2]) - 1 if self.is_sparse else len(self.parts[0])
+
+    def some(self, rows: slice) -> Block:
+        """Return some rows of a dense block."""
+        X = np.ascontiguousarray(self.parts[0][rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return Block((X,), self.labels[rows], X.nbytes, weights)
 
 
 class BlockReader(Protocol):

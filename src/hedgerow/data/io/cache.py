@@ -27,13 +27,13 @@ _TRIED = 1000
 class _Entry:
     """How the arrays of a block were written; the first ``n_parts`` of them are its rows."""
 
-    layout: tuple[_Layout, ...]
+    layout: tuple[_StoredArray, ...]
     n_parts: int
     n_bytes: int
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _StoredArray:
     """An array in the file: the type it is written in, its own type, and its shape."""
 
     written: np.dtype[Any]
@@ -69,7 +69,7 @@ class BlockCache:
         except OSError as error:
             raise _no_room(self._path, error) from error
         pairs = zip(narrow, arrays, strict=True)
-        layout = tuple(_Layout(new.dtype, array.dtype, array.shape) for new, array in pairs)
+        layout = tuple(_StoredArray(new.dtype, array.dtype, array.shape) for new, array in pairs)
         self._entries.append(_Entry(layout, len(block.parts), block.n_bytes))
 
     def blocks(self) -> Iterator[Block]:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
 from hedgerow.data.io.cells import MISSING, is_missing, is_number, numbers_of, shortened, text_array
-from hedgerow.data.io.csv_file import CsvRequest, column_names, csv_pieces, target_position
+from hedgerow.data.io.csv_file import (
+    CsvRequest,
+    column_names,
+    csv_pieces,
+    refuse_missing_target,
+    target_position,
+)
 from hedgerow.data.io.sniff import sniff_layout
 from hedgerow.data.io.source import DAMAGE, Source
 from hedgerow.errors import FileFormatError
@@ -64,7 +70,7 @@ class CsvBlocks:
         return self._by_arrow(block_bytes) if find_spec("pyarrow") else self._plain(block_bytes)
 
     def _by_arrow(self, block_bytes: int) -> Iterator[Block]:
-        """Yield what pyarrow reads; where it cannot, the plain reader goes on, or says what is wrong."""
+        """Yield what pyarrow reads; where it fails, the plain reader continues, or names the error."""
         import pyarrow as pa
 
         n_before = 0
@@ -109,7 +115,7 @@ class CsvBlocks:
         return (batch for batch in reader if batch.num_rows)
 
     def _labels(self, column: Any, n_before: int) -> NDArray[Any]:
-        """Return the labels of a batch as text, looked up so that equal ones are made once."""
+        """Return the labels of a batch as text, of which equal ones are made once."""
         from pyarrow import compute
 
         coded = compute.utf8_trim_whitespace(column).dictionary_encode()
@@ -123,13 +129,13 @@ class CsvBlocks:
         return values[codes]
 
     def _plain(self, block_bytes: int) -> Iterator[Block]:
-        """Yield what the reader of whole tables makes of a piece after the other."""
+        """Yield what the reader of whole tables reads, piece by piece."""
         n_before = 0
         for lines, rows in csv_pieces(self.source, self._layout, len(self._names)):
             columns = dict(zip(self._names, zip(*rows, strict=True), strict=True))
             cells = columns[self._names[self._target]]
+            refuse_missing_target(self.source, lines, cells)
             labels = text_array([cell.strip() for cell in cells])
-            self._refuse_missing_labels(lines, labels)
             X = np.empty((len(rows), len(self._features)))
             for j, name in enumerate(self._features):
                 X[:, j] = self._numbers(lines, columns[name], name)
@@ -141,11 +147,9 @@ class CsvBlocks:
                 weights = checked_weights(self.path, found, n_before)
             n_before += len(rows)
             n_rows = max(1, block_bytes // max(X.itemsize * X.shape[1], 1))
+            whole = Block((X,), labels, X.nbytes, weights)
             for begin in range(0, len(X), n_rows):
-                here = slice(begin, begin + n_rows)
-                part = np.ascontiguousarray(X[here])
-                weighed = None if weights is None else weights[here]
-                yield Block((part,), labels[here], part.nbytes, weighed)
+                yield whole.some(slice(begin, begin + n_rows))
 
     def _numbers(self, lines: list[int], cells: tuple[str, ...], name: str) -> NDArray[np.float64]:
         """Return the cells of a column as numbers."""
@@ -153,12 +157,6 @@ class CsvBlocks:
         if numbers is None:
             raise self._no_number(lines, cells, name)
         return numbers
-
-    def _refuse_missing_labels(self, lines: list[int], labels: NDArray[Any]) -> None:
-        for line, label in zip(lines, labels.tolist(), strict=True):
-            if is_missing(label):
-                problem = f"the target is missing ({label!r}); fill it in or remove the row"
-                raise FileFormatError(self.path, line, problem)
 
     def _no_number(self, lines: list[int], cells: tuple[str, ...], name: str) -> FileFormatError:
         """Return the error for the first cell of a column that is text."""
@@ -173,11 +171,8 @@ class CsvBlocks:
 
 
 def _after(n_rows: int, blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the blocks without so many first rows."""
+    """Yield the blocks without the first rows."""
     for block in blocks:
         if n_rows < block.n_rows:
-            kept = slice(n_rows, None)
-            weights = None if block.weights is None else block.weights[kept]
-            rows = np.ascontiguousarray(block.parts[0][kept])
-            yield Block((rows,), block.labels[kept], rows.nbytes, weights)
+            yield block.some(slice(n_rows, None))
         n_rows = max(n_rows - block.n_rows, 0)

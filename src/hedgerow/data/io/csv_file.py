@@ -22,9 +22,17 @@ from hedgerow.data.io.cells import is_missing, labels_of, numbers_of, position_o
 from hedgerow.data.io.sniff import Layout, sniff_layout
 from hedgerow.data.io.source import DAMAGE, LONGEST_LINE, Source
 from hedgerow.data.io.table import Table, missing_mask
+from hedgerow.data.rows import some
 from hedgerow.errors import FileFormatError
 
-__all__ = ["CsvRequest", "column_names", "csv_pieces", "read_csv", "target_position"]
+__all__ = [
+    "CsvRequest",
+    "column_names",
+    "csv_pieces",
+    "read_csv",
+    "refuse_missing_target",
+    "target_position",
+]
 
 _CELLS_IN_A_PIECE = 200_000
 
@@ -105,7 +113,7 @@ def _column_notes(features: dict[str, NDArray[Any]]) -> Iterator[str]:
     texts = [name for name, values in features.items() if values.dtype == object]
     if texts:
         columns = "1 column is" if len(texts) == 1 else f"{len(texts)} columns are"
-        yield f"{columns} text: {_listed(texts, 5)}."
+        yield f"{columns} text: {some(texts)}."
     n_missing = sum(int(missing_mask(values).sum()) for values in features.values())
     if n_missing:
         yield f"{n_missing:,} missing {'value' if n_missing == 1 else 'values'}."
@@ -164,13 +172,7 @@ def _no_target(layout: Layout, names: list[str], target: str | int) -> str:
             f"there is no column {target!r} among {len(names)} without names; "
             f"give a position from 0 to {len(names) - 1}, or -1 for the last"
         )
-    return f"there is no column {target!r}; choose the target among {_listed(names, 12)}"
-
-
-def _listed(names: list[str], limit: int) -> str:
-    """Return up to ``limit`` quoted names."""
-    shown = ", ".join(map(repr, names[:limit]))
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    return f"there is no column {target!r}; choose the target among {some(names, 12)}"
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -192,7 +194,7 @@ def _read_columns(
             for column, cells in zip(columns, pieces, strict=True):
                 column.add(cells)
             if position is not None:
-                _refuse_missing_target(source, lines, pieces[position])
+                refuse_missing_target(source, lines, pieces[position])
         late = {column.name for column in columns if column.turned_to_text}
         if not late:
             return columns
@@ -273,7 +275,7 @@ def _undecodable_line(source: Source) -> int | None:
     return None
 
 
-def _refuse_missing_target(source: Source, lines: list[int], cells: tuple[str, ...]) -> None:
+def refuse_missing_target(source: Source, lines: list[int], cells: tuple[str, ...]) -> None:
     """Refuse a row without a label, naming its line."""
     for line, cell in zip(lines, cells, strict=True):
         if is_missing(cell.strip()):

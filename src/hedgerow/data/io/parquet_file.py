@@ -12,6 +12,7 @@ import numpy as np
 
 from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
 from hedgerow.data.io.cells import position_of, text_array
+from hedgerow.data.rows import some
 from hedgerow.errors import FileFormatError, HedgerowError, ParameterError
 
 __all__ = ["ParquetBlocks"]
@@ -59,7 +60,7 @@ class ParquetBlocks:
                 yield block
 
     def _block(self, batch: Any, n_before: int) -> Block:
-        """Return the rows of a batch, of which ``n_before`` went before."""
+        """Return the rows of a batch, which ``n_before`` rows precede."""
         batch.validate(full=True)  # lengths and offsets may lie in a damaged file
         X = np.empty((batch.num_rows, len(self._features)))
         for j, name in enumerate(self._features):
@@ -78,7 +79,7 @@ class ParquetBlocks:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Say of whatever pyarrow raises that the file cannot be read."""
+        """Turn whatever pyarrow raises into an error that names the file."""
         import pyarrow as pa
 
         try:
@@ -113,8 +114,7 @@ class ParquetBlocks:
             return str(wanted)
         position = position_of(wanted, len(names))
         if position is None:
-            shown = ", ".join(map(repr, names[:12])) + (" ..." if len(names) > 12 else "")
-            problem = f"there is no column {wanted!r}; choose the {role} among {shown}"
+            problem = f"there is no column {wanted!r}; choose the {role} among {some(names, 12)}"
             raise FileFormatError(self.path, None, problem)
         return names[position]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hedgerow.data.io.cells import is_missing, is_number, position_of
-from hedgerow.errors import FileFormatError
+from hedgerow.errors import FileFormatError, ParameterError
 
-__all__ = ["MOST_COLUMNS", "N_SAMPLED_LINES", "Layout", "looks_like_libsvm", "sniff_layout"]
+__all__ = ["MOST_COLUMNS", "N_SAMPLED_LINES", "Layout", "check_format", "is_libsvm", "sniff_layout"]
 
 N_SAMPLED_LINES = 100
 """How many first lines are looked at."""
@@ -38,7 +38,29 @@ class Layout:
         return f"CSV, cells separated by {_DELIMITERS[self.delimiter]}, {header}."
 
 
-def looks_like_libsvm(head: list[bytes]) -> bool:
+def check_format(file_format: str, *known: str) -> None:
+    """Refuse a format that is neither "auto" nor known."""
+    if file_format not in ("auto", *known):
+        choice = ", ".join(map(repr, ("auto", *known)))
+        raise ParameterError(f"format={file_format!r} is not known; choose one of {choice}")
+
+
+def is_libsvm(
+    path: Path, head: list[bytes], file_format: str, target: str | int | None = None
+) -> bool:
+    """Say whether a file is in LIBSVM format, in which a target cannot be chosen."""
+    if file_format != "libsvm" and not (file_format == "auto" and _looks_like_libsvm(head)):
+        return False
+    if target is not None:
+        msg = (
+            f"target={target!r} cannot be chosen in {path}: a LIBSVM file has its labels at the "
+            "start of each line; leave target out"
+        )
+        raise ParameterError(msg)
+    return True
+
+
+def _looks_like_libsvm(head: list[bytes]) -> bool:
     """Say whether most lines are a label and index:value pairs."""
     lines = [line.strip() for line in head]
     lines = [line for line in lines if line and not line.startswith(b"#")]
