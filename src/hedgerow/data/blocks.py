@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.even_sample import EvenSample, SampledRows
 from hedgerow.data.rows import array_of, matrix_of, n_values, read_rows
-from hedgerow.data.training_data import check_weights
+from hedgerow.data.weights import check_weights
 
 __all__ = [
     "MemoryBlocks",

@@ -21,7 +21,7 @@ from hedgerow.data.io import RowFiles
 from hedgerow.data.io.file_blocks import FileBlocks
 from hedgerow.data.io.targets import StreamedClasses, StreamedValues
 from hedgerow.data.rows import compact, remember_columns
-from hedgerow.data.training_data import check_weights, class_factors, refuse_one_class
+from hedgerow.data.weights import check_weights, class_factors, refuse_one_class
 from hedgerow.errors import (
     DataError,
     NotCertifiedWarning,
@@ -57,6 +57,75 @@ class MachineFromFiles(SupervisedMachine):
     penalty: str
     loss: str | Loss
 
+    @monitored_fit
+    def fit_files(
+        self,
+        paths: Paths,
+        *,
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        sample_weight: Any = None,
+        format: str = "auto",  # noqa: A002 - the word a user would look for
+        n_features: int | None = None,
+        block_bytes: int = 1 << 24,
+        cache: bool | str | Path = True,
+    ) -> Self:
+        """Fit the machine to files that need not fit into memory, and certify it.
+
+        The files are parsed once. If their rows fit into 4 blocks, the result is that of ``fit``.
+        Otherwise a compact copy of them is read again and again, one block at a time; ``max_iter``
+        counts those passes. Only a few blocks are in memory, however many rows there are. ``alpha_``
+        and ``at_bound_`` are set if alpha takes no more than 8 blocks.
+
+        Parameters
+        ----------
+        paths : str, Path, or several
+            LIBSVM, CSV or Parquet files of the same columns; text may be compressed by gzip or
+            bzip2. A path with ``*``, ``?`` or ``[`` is a pattern that names all files that match.
+        target : str, int or None
+            The column with the labels or values, by name or position; None is the last column. In a
+            LIBSVM file they are at the start of each line.
+        weight : str, int or None
+            The column with the weights of the rows, if there is one; not in LIBSVM files.
+        sample_weight : array of shape (n_samples,) or None
+            The weights of all rows, where no column has them.
+        format : {"auto", "csv", "libsvm", "parquet"}
+            The format of the files; "auto" infers it from the first bytes of each file.
+        n_features : int or None
+            How many features LIBSVM files have, in case the last ones never occur.
+        block_bytes : int, default=2**24
+            About how many bytes of a file are processed at a time.
+        cache : bool or path, default=True
+            Where the compact copy is written: True is the folder for temporary files; a path names
+            another folder. The copy takes 12 bytes per value of a LIBSVM file, 8 per value of others,
+            and is removed when the fit ends. False makes no copy and parses the files in every pass.
+
+        Returns
+        -------
+        Self
+            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+        """
+        self._check()
+        self._refuse_what_needs_all_rows()
+        columns = {"target": target, "weight": weight}
+        files = _files(paths, format, n_features, block_bytes, **columns)
+        targets = self._new_targets()
+        with FileBlocks(files, targets, cache, _weights(weight, sample_weight)) as rows:
+            survey, seconds = self._survey(rows, n_features)
+            task, model = self._task(rows, survey, targets)
+            self._fit_task(task, model, rows, seconds)
+        return self
+
+    def _new_targets(self) -> Any:
+        """Return what encodes the targets."""
+        raise NotImplementedError
+
+    def _task(
+        self, rows: FileBlocks, survey: Survey, targets: Any
+    ) -> tuple[StreamedTask, dict[str, Any]]:
+        """Return the problems of the machine, and attributes that do not depend on their solutions."""
+        raise NotImplementedError
+
     def _survey(self, rows: FileBlocks, n_features: int | None) -> tuple[Survey, float]:
         """Read the files once and remember their columns; return also the seconds that took."""
         began = time.monotonic()
@@ -69,15 +138,14 @@ class MachineFromFiles(SupervisedMachine):
         remember_columns(self, rows.files.feature_names, rows.n_features)
         return found, time.monotonic() - began
 
-    def _fit_task(self, task: StreamedTask, rows: FileBlocks, seconds: float, **fixed: Any) -> None:
-        """Solve the problems of a task and certify them; ``fixed`` are attributes of the model.
-
-        Rows that all fit into memory are fitted as ``fit`` does.
-        """
+    def _fit_task(
+        self, task: StreamedTask, model: dict[str, Any], rows: FileBlocks, seconds: float
+    ) -> None:
+        """Solve and certify the problems of a task, as ``fit`` does if all rows fit into memory."""
         sample = task.survey.sample
         if sample is not None and sample.is_whole:
             problems = task.whole(compact(sample.matrix, check_n_threads(self.n_jobs)))
-            self._keep(problems, self._solve(problems, partial(self._model_at, **fixed)))
+            self._keep(problems, self._solve(problems, partial(self._model_at, **model)))
         else:
             self._keep_fit(self._streamed(task, rows, seconds))
 
@@ -149,72 +217,24 @@ class ClassifierFromFiles(MachineFromFiles):
         for name in ("probability_maps_", "multilabel_"):
             self.__dict__.pop(name, None)
 
-    @monitored_fit
-    def fit_files(
-        self,
-        paths: Paths,
-        *,
-        target: str | int | None = None,
-        weight: str | int | None = None,
-        sample_weight: Any = None,
-        format: str = "auto",  # noqa: A002 - the word a user would look for
-        n_features: int | None = None,
-        block_bytes: int = 1 << 24,
-        cache: bool | str | Path = True,
-    ) -> Self:
-        """Fit the machine to files that need not fit into memory, and certify it.
+    def _new_targets(self) -> StreamedClasses:
+        """Return what encodes the labels."""
+        return StreamedClasses()
 
-        The files are parsed once. If their rows fit into 4 blocks, the result is that of ``fit``.
-        Otherwise a compact copy of them is read again and again, one block at a time; ``max_iter``
-        counts those passes. Only a few blocks are in memory, however many rows there are. ``alpha_``
-        and ``at_bound_`` are set if alpha takes no more than 8 blocks.
-
-        Parameters
-        ----------
-        paths : str, Path, or several
-            LIBSVM, CSV or Parquet files of the same columns; text may be compressed by gzip or
-            bzip2. A path with ``*``, ``?`` or ``[`` is a pattern that names all files that match.
-        target : str, int or None
-            The column with the labels, by name or position; None is the last column. In a LIBSVM
-            file the labels are at the start of each line.
-        weight : str, int or None
-            The column with the weights of the rows, if there is one; not in LIBSVM files.
-        sample_weight : array of shape (n_samples,) or None
-            The weights of all rows, where no column has them.
-        format : {"auto", "csv", "libsvm", "parquet"}
-            The format of the files; "auto" infers it from the first bytes of each file.
-        n_features : int or None
-            How many features LIBSVM files have, in case the last ones never occur.
-        block_bytes : int, default=2**24
-            About how many bytes of a file are processed at a time.
-        cache : bool or path, default=True
-            Where the compact copy is written: True is the folder for temporary files; a path names
-            another folder. The copy takes 12 bytes per value of a LIBSVM file, 8 per value of others,
-            and is removed when the fit ends. False makes no copy and parses the files in every pass.
-
-        Returns
-        -------
-        Self
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
-        """
-        self._check()
-        self._refuse_what_needs_all_rows()
-        columns = {"target": target, "weight": weight}
-        files = _files(paths, format, n_features, block_bytes, **columns)
-        targets = StreamedClasses()
-        with FileBlocks(files, targets, cache, _weights(weight, sample_weight)) as rows:
-            survey, seconds = self._survey(rows, n_features)
-            classes, ranks, totals = targets.close()
-            arrays, weights = self._arrays(classes, ranks, totals)
-            n_problems = 1 if len(classes) == 2 else len(classes)
-            n_threads = check_n_threads(self.n_jobs) if n_problems == 1 else 1
-            problem = partial(self._problem, n_threads=n_threads)
-            loss = loss_by_name(self.loss)
-            task = StreamedTask(rows, survey, n_problems, loss, arrays, problem, weights)
-            self._forget_what_other_fits_left()
-            self.classes_ = classes
-            self._fit_task(task, rows, seconds, classes_=classes)
-        return self
+    def _task(
+        self, rows: FileBlocks, survey: Survey, targets: StreamedClasses
+    ) -> tuple[StreamedTask, dict[str, Any]]:
+        """Return one problem, or one for each of more than two classes; set the classes."""
+        classes, ranks, totals = targets.close()
+        arrays, weights = self._arrays(classes, ranks, totals)
+        n_problems = 1 if len(classes) == 2 else len(classes)
+        n_threads = check_n_threads(self.n_jobs) if n_problems == 1 else 1
+        problem = partial(self._problem, n_threads=n_threads)
+        self._forget_what_other_fits_left()
+        self.classes_ = classes
+        loss = loss_by_name(self.loss)
+        task = StreamedTask(rows, survey, n_problems, loss, arrays, problem, weights)
+        return task, {"classes_": classes}
 
     def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
         """Return the attributes with which a machine of one problem predicts."""
@@ -254,50 +274,21 @@ class RegressorFromFiles(MachineFromFiles):
 
     epsilon: float
 
-    @monitored_fit
-    def fit_files(
-        self,
-        paths: Paths,
-        *,
-        target: str | int | None = None,
-        weight: str | int | None = None,
-        sample_weight: Any = None,
-        format: str = "auto",  # noqa: A002 - the word a user would look for
-        n_features: int | None = None,
-        block_bytes: int = 1 << 24,
-        cache: bool | str | Path = True,
-    ) -> Self:
-        """Fit the machine to files that need not fit into memory, and certify it.
+    def _new_targets(self) -> StreamedValues:
+        """Return what reads the values."""
+        return StreamedValues()
 
-        The parameters are those of ``LinearSVC.fit_files``; the target column holds the values.
-
-        Returns
-        -------
-        Self
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
-        """
-        self._check()
-        self._refuse_what_needs_all_rows()
-        columns = {"target": target, "weight": weight}
-        files = _files(paths, format, n_features, block_bytes, **columns)
-        values = StreamedValues()
-        with FileBlocks(files, values, cache, _weights(weight, sample_weight)) as rows:
-            survey, seconds = self._survey(rows, n_features)
-            if values.weight == 0.0:
-                raise DataError("every row has the weight 0; give some row a positive weight")
-            cost = self._cost_of_losses(values.weight)
-            task = StreamedTask(
-                rows,
-                survey,
-                1,
-                regression_loss(self.loss, float(self.epsilon)),
-                partial(_regression_arrays, weight=cost),
-                self._problem,
-                np.array([cost]),
-                values.unit(around_mean=self.fit_intercept),
-            )
-            self._fit_task(task, rows, seconds)
-        return self
+    def _task(
+        self, rows: FileBlocks, survey: Survey, targets: StreamedValues
+    ) -> tuple[StreamedTask, dict[str, Any]]:
+        """Return the one problem of a regression."""
+        if targets.weight == 0.0:
+            raise DataError("every row has the weight 0; give some row a positive weight")
+        cost = self._cost_of_losses(targets.weight)
+        unit = targets.unit(around_mean=self.fit_intercept)
+        arrays, weight = partial(_regression_arrays, weight=cost), np.array([cost])
+        loss = regression_loss(self.loss, float(self.epsilon))
+        return StreamedTask(rows, survey, 1, loss, arrays, self._problem, weight, unit), {}
 
     def _model_at(self, point: tuple[Vector, float], **fixed: Any) -> dict[str, Any]:
         """Return the attributes with which a machine predicts."""

@@ -30,7 +30,6 @@ __all__ = [
     "encode",
     "prediction_blocks",
     "prediction_rows",
-    "read_table",
     "remember_table",
 ]
 
@@ -104,25 +103,6 @@ def remember_table(estimator: Any, table: FeatureTable) -> None:
     vars(estimator).pop("row_sketch_", None)
     if table.sketch is not None:
         estimator.row_sketch_ = table.sketch
-
-
-def read_table(estimator: Any, X: Any, categorical_features: Any, n_threads: int) -> FeatureTable:
-    """Encode X for a fit, and remember its columns and categories on the estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Is given ``n_features_in_``, ``feature_names_in_`` if X has names, and ``category_columns_``.
-    X : array, sparse matrix, dataframe, mapping of names to columns, or TableView
-        The table.
-    categorical_features : None, "from_dtype", or list of names, places or truth values
-        Which columns are categories.
-    n_threads : int
-        Threads of the encoding.
-    """
-    table = encode(X, categorical_features, n_threads)
-    remember_table(estimator, table)
-    return table
 
 
 def prediction_rows(estimator: Any, X: Any) -> NDArray[Any]:

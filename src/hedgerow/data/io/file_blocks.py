@@ -20,7 +20,7 @@ from hedgerow.data.io.block import Block
 from hedgerow.data.io.cache import BlockCache, FileVector
 from hedgerow.data.io.row_files import RowFiles
 from hedgerow.data.io.targets import StreamedTargets
-from hedgerow.data.training_data import check_weights
+from hedgerow.data.weights import check_weights
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
 from hedgerow.monitor import current
 

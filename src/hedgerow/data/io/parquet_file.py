@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
+from hedgerow.data.io.block import Block, RowColumns
 from hedgerow.data.io.cells import position_of, text_array
 from hedgerow.data.rows import some
 from hedgerow.errors import FileFormatError, HedgerowError, ParameterError
@@ -40,19 +42,16 @@ class ParquetBlocks:
             problem = "two columns have the same name; give each column a name of its own"
             raise FileFormatError(self.path, None, problem)
         self._target = self._column(names, -1 if target is None else target, "target")
-        self._weight = None if weight is None else self._column(names, weight, "weight")
-        self._features = [name for name in names if name not in (self._target, self._weight)]
-        if not self._features or self._weight == self._target:
-            problem = "there is no column but the target and the weights; add columns to learn from"
-            raise FileFormatError(self.path, None, problem)
-        self.feature_names = self._features
-        for name in [*self._features, *([] if self._weight is None else [self._weight])]:
+        weighing = None if weight is None else self._column(names, weight, "weight")
+        self._rows = RowColumns.of(path, names, self._target, weighing)
+        self.feature_names = self._rows.features
+        for name in [*self.feature_names, *([] if weighing is None else [weighing])]:
             self._refuse_unless_numbers(name, schema.field(name).type)
         self._refuse_nested(schema.field(self._target).type)
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
         """Yield the rows in blocks of about so many bytes in memory."""
-        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._features) + 8))
+        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._rows.features) + 8))
         with self._reading(), self._open() as file:
             for batch in file.iter_batches(batch_size=n_rows):
                 block = self._block(batch, n_before)
@@ -62,15 +61,10 @@ class ParquetBlocks:
     def _block(self, batch: Any, n_before: int) -> Block:
         """Return the rows of a batch, which ``n_before`` rows precede."""
         batch.validate(full=True)  # lengths and offsets may lie in a damaged file
-        X = np.empty((batch.num_rows, len(self._features)))
-        for j, name in enumerate(self._features):
-            X[:, j] = _numbers(batch.column(name))
-        refuse_what_is_not_finite(self.path, self._features, X, n_before)
         labels = self._labels(batch.column(self._target), n_before)
-        weights = None
-        if self._weight is not None:
-            weights = checked_weights(self.path, _numbers(batch.column(self._weight)), n_before)
-        return Block((X,), labels, batch.nbytes, weights)
+        return replace(
+            self._rows.block(partial(_numbers, batch), labels, n_before), n_bytes=batch.nbytes
+        )
 
     def _open(self) -> Any:
         from pyarrow import parquet
@@ -141,6 +135,6 @@ def _text(label: Any) -> str:
     return label.decode("utf-8") if isinstance(label, bytes) else str(label)
 
 
-def _numbers(column: Any) -> Any:
+def _numbers(batch: Any, name: str) -> Any:
     """Return a column as an array of numbers."""
-    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    return batch.column(name).cast("float64", safe=False).to_numpy(zero_copy_only=False)
