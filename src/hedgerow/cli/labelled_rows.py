@@ -124,7 +124,7 @@ def _column(table: Table, option: str, name: str) -> NDArray[Any]:
     if name not in columns:
         if table.y is not None and name in (table.target, "target"):
             return table.y
-        msg = f"--{option} {name!r} is no column; choose one of {some(['target', *columns], 12)}"
+        msg = f"--{option} {name!r} is not a column; choose one of {some(['target', *columns], 12)}"
         raise DataError(msg)
     values = columns[name]
     missing = np.flatnonzero(missing_mask(values))

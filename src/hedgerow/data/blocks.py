@@ -45,11 +45,11 @@ class RowBlock:
     matrix : _core.Matrix
         Their features.
     targets : ndarray
-        Their targets, in whatever form the problems of a task are made from.
+        Their targets, in the form that a task makes its problems from.
     weights : ndarray or None
         Their weights, if they have any.
     n_bytes : int
-        How much of a pass the block is, for progress.
+        The share of the block in a pass, for progress.
     """
 
     rows: slice

@@ -1,4 +1,4 @@
-"""One column of a table, whatever holds it: numbers, or codes of its distinct values."""
+"""One column of a table, from an array or a dataframe: numbers, or codes of its distinct values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the numbers of categories stand for: the values themselves, kept for every column of them."""
+"""The values of categories, kept for every column of them; trees see their numbers."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Categories:
     columns : ndarray of int64
         Those of them that are categories, ascending.
     values : tuple of ndarray
-        For each of these its values, sorted; the place of a value is its number. One that was missing
-        in every row of fit has none.
+        The sorted values of each of these; the number of a value is its position. A column that was
+        missing in every row of fit has none.
     """
 
     n_features: int

@@ -1,6 +1,6 @@
 """X as trees take it: any table becomes codes for fit, and rows of numbers for predictions.
 
-An array of numbers goes to the core as it is. The columns of anything else are read one by one; those
+An array of numbers is passed to the core as it is. The columns of anything else are read one by one; those
 that are categories become numbers of categories, whose values are kept.
 """
 
@@ -39,20 +39,20 @@ _BLOCK = 2**23
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """What a tree's fit knows of X.
+    """The table that a tree is fitted to.
 
     Attributes
     ----------
     codes : _core.CodeTable
         The features, each encoded once.
     columns : Categories
-        Which of them are categories, and what their numbers stand for.
+        Which of them are categories, and the value of each number.
     names : list of str or None
         Their names, if they have any.
     is_whole : bool
-        False if the encoding was stopped: then the codes are those of a column that is all the same.
+        False if the encoding was stopped: then the codes are those of one constant column.
     sketch : RowSketch or None
-        By what the rows are known again, if the table is whole.
+        Digests of some rows, if the table is whole.
     """
 
     codes: _core.CodeTable
@@ -108,14 +108,14 @@ def remember_table(estimator: Any, table: FeatureTable) -> None:
 def prediction_rows(estimator: Any, X: Any) -> NDArray[Any]:
     """Return X as rows of numbers, after a check against the columns of fit.
 
-    Categories are their numbers; what is missing is NaN, and so is a category that was not there in
+    Categories are their numbers; a missing value is NaN, and so is a category that did not occur in
     fit, of which one UnseenCategoryWarning tells.
     """
     return _rows(_checked_view(estimator, X), estimator.category_columns_)
 
 
 def prediction_blocks(estimator: Any, X: Any) -> Iterator[NDArray[Any]]:
-    """Yield the same rows in blocks: all at once, but those of a wide sparse matrix some at a time."""
+    """Yield the same rows in blocks: all at once, or some at a time for a sparse matrix."""
     return _blocks(_checked_view(estimator, X), estimator.category_columns_)
 
 
@@ -238,7 +238,7 @@ def _contiguous(view: TableView) -> Rows:
     if view.is_sparse:
         return rows
     if rows.dtype in FLOATS and rows.flags.c_contiguous and rows.flags.aligned:
-        return rows  # at once: np.require takes as long as a row's way down a tree
+        return rows  # at once: np.require takes as long as the prediction of a row
     return np.require(rows, dtype=float_dtype(rows), requirements=["C", "A"])
 
 
@@ -247,7 +247,7 @@ def _no_categories(n_features: int) -> Categories:
 
 
 def _warn_of(unseen: list[tuple[str, Any]]) -> None:
-    """Tell of categories that were not there in fit, once for all."""
+    """Warn once of all categories that did not occur in fit."""
     if not unseen:
         return
     label, value = unseen[0]

@@ -30,7 +30,7 @@ _ENCODE = "encode the column as numbers first, or read the whole table and use f
 
 
 class CsvBlocks:
-    """The rows of a CSV file, a block at a time; every column but the target is numbers."""
+    """The rows of a CSV file, one block at a time; every column but the target holds numbers."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class CsvBlocks:
 
     def _position(self, names: list[str], column: str | int) -> int:
         """Return where a column is."""
-        wish = CsvRequest(column, True, None, frozenset())
-        position = target_position(self.source, self._layout, names, wish)
+        request = CsvRequest(column, True, None, frozenset())
+        position = target_position(self.source, self._layout, names, request)
         assert position is not None
         return position
 
@@ -64,7 +64,7 @@ class CsvBlocks:
         return self._rows.features if self._layout.has_header else None
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
-        """Yield the rows in blocks of about so many bytes of text."""
+        """Yield the rows in blocks of about ``block_bytes`` bytes of text."""
         return self._by_arrow(block_bytes) if find_spec("pyarrow") else self._plain(block_bytes)
 
     def _by_arrow(self, block_bytes: int) -> Iterator[Block]:
@@ -147,7 +147,7 @@ class CsvBlocks:
             text = cell.strip()
             if not (is_missing(text) or is_number(text)):
                 problem = (
-                    f"column {name!r} holds {shortened(text)!r}, which is no number; {_ENCODE}"
+                    f"column {name!r} holds {shortened(text)!r}, which is not a number; {_ENCODE}"
                 )
                 return FileFormatError(self.path, line, problem)
         raise AssertionError(name)

@@ -33,7 +33,7 @@ KEPT_BLOCKS = 8
 
 
 class FileBlocks:
-    """All rows of some files, in blocks; a context that removes its temporary files in the end.
+    """All rows of some files, in blocks; a context that removes its temporary files at its end.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class FileBlocks:
         if squares >= HUGE**2 and np.max(np.abs(values)) > HUGE:
             value = values[np.argmax(np.abs(values))]
             msg = (
-                f"{self.files.paths[0]}, or a file with it, has the value {value}; values beyond "
+                f"{self.files.paths[0]}, or a file read with it, has the value {value}; values beyond "
                 f"{HUGE:g} overflow when they are multiplied: scale the column, or remove the row"
             )
             raise DataError(msg)
@@ -153,7 +153,7 @@ class FileBlocks:
             matrix = _matrix(block, self.n_features)
             yield RowBlock(rows, matrix, block.labels, block.weights, block.n_bytes)
         if begin != self.n_rows:
-            msg = f"{self.files.paths[0]}, or a file with it, changed while it was read; fit again"
+            msg = f"{self.files.paths[0]}, or a file read with it, changed while it was read; fit again"
             raise FileAccessError(msg)
 
     def _coded_blocks(self) -> Iterator[Block]:
@@ -203,7 +203,7 @@ def _matrix(block: Block, n_columns: int) -> _core.Matrix:
 
 
 def _index_range(block: Block, lowest: int, highest: int) -> tuple[int, int]:
-    """Return the least and the largest index so far; a dense block counts from 0."""
+    """Return the smallest and the largest index so far; those of a dense block start from 0."""
     if not block.is_sparse:
         return 0, block.parts[0].shape[1] - 1
     indices = block.parts[1]
@@ -211,10 +211,10 @@ def _index_range(block: Block, lowest: int, highest: int) -> tuple[int, int]:
 
 
 def _temporary_folder(cache: bool | str | Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a new folder that is removed in the end."""
+    """Return a new folder that is removed at the end."""
     parent = None if isinstance(cache, bool) else str(cache)
     try:
         return tempfile.TemporaryDirectory(prefix="hedgerow-", dir=parent)
     except OSError as error:
-        msg = f"cache={cache!r} is no folder to write in ({error.strerror}); name another"
+        msg = f"cache={cache!r} is not a folder that can be written to ({error.strerror}); name another"
         raise ParameterError(msg) from error

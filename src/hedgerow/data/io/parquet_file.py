@@ -24,7 +24,7 @@ _MOST_SHOWN = 200
 
 
 class ParquetBlocks:
-    """The rows of a Parquet file, a block at a time; every column but the target is numbers."""
+    """The rows of a Parquet file, one block at a time; every column but the target holds numbers."""
 
     feature_names: list[str] | None
 
@@ -32,14 +32,14 @@ class ParquetBlocks:
         self, path: Path, target: str | int | None, weight: str | int | None = None
     ) -> None:
         if find_spec("pyarrow") is None:
-            msg = f"{path} is a Parquet file, which pyarrow reads; install hedgerow[io]"
+            msg = f"{path} is a Parquet file, which only pyarrow can read; install hedgerow[io]"
             raise ParameterError(msg)
         self.path = path
         with self._reading(), self._open() as file:
             schema = file.schema_arrow
             names = schema.names
         if len(set(names)) < len(names):
-            problem = "two columns have the same name; give each column a name of its own"
+            problem = "two columns have the same name; give every column a different name"
             raise FileFormatError(self.path, None, problem)
         self._target = self._column(names, -1 if target is None else target, "target")
         weighing = None if weight is None else self._column(names, weight, "weight")
@@ -50,7 +50,7 @@ class ParquetBlocks:
         self._refuse_nested(schema.field(self._target).type)
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
-        """Yield the rows in blocks of about so many bytes in memory."""
+        """Yield the rows in blocks of about ``block_bytes`` bytes in memory."""
         n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._rows.features) + 8))
         with self._reading(), self._open() as file:
             for batch in file.iter_batches(batch_size=n_rows):
@@ -60,7 +60,7 @@ class ParquetBlocks:
 
     def _block(self, batch: Any, n_before: int) -> Block:
         """Return the rows of a batch, which ``n_before`` rows precede."""
-        batch.validate(full=True)  # lengths and offsets may lie in a damaged file
+        batch.validate(full=True)  # lengths and offsets may be wrong in a damaged file
         labels = self._labels(batch.column(self._target), n_before)
         return replace(
             self._rows.block(partial(_numbers, batch), labels, n_before), n_bytes=batch.nbytes
@@ -82,7 +82,7 @@ class ParquetBlocks:
             raise
         except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
             reason = " ".join(str(error).split())[:_MOST_SHOWN]
-            problem = f"it is no Parquet file that pyarrow can read ({reason}); write it again"
+            problem = f"it is not a Parquet file that pyarrow can read ({reason}); write it again"
             raise FileFormatError(self.path, None, problem) from error
 
     def _labels(self, column: Any, n_before: int) -> Any:

@@ -82,7 +82,7 @@ class StreamedClasses:
         by_number = self._known[np.argsort(self._numbers)]
         classes, ranks = np.unique(_plain_labels(by_number), return_inverse=True)
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-            msg = f"the target holds {classes[~np.isfinite(classes)][0]}, which is no class; remove its rows or label them"
+            msg = f"the target holds {classes[~np.isfinite(classes)][0]}, which is not a class; remove its rows or label them"
             raise DataError(msg)
         totals = np.bincount(ranks, self._weights, minlength=len(classes))
         return classes, ranks, totals.astype(np.float64)

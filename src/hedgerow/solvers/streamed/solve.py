@@ -29,7 +29,7 @@ FINE = 0.1
 
 
 class Vectors(Protocol):
-    """Makes vectors of one value per row, all 0; none if only arrays will do and there is no room."""
+    """Makes vectors of one value per row, all 0; none if they must be in memory and are too long."""
 
     def __call__(self, n: int, *, only_in_memory: bool = False) -> list[RowVector]: ...
 
@@ -67,7 +67,7 @@ def solve_blocks(
     key : str or None
         The key of the state in the monitor's store.
     seconds_of_pass : float
-        What a pass takes, if it is known.
+        How long a pass takes, if that is known.
 
     Returns
     -------
