@@ -86,7 +86,7 @@ class Streamer:
 
     def _work(self, task: StreamTask, tolerance: float, n_threads: int) -> Any:
         from hedgerow import LinearSVC
-        from hedgerow.data.io import RowFiles
+        from hedgerow.io import RowFiles
 
         path = path_of(task.n_bytes)
         if not self.fits:

@@ -262,7 +262,7 @@ def test_rows_that_agree_by_chance_are_not_taken_for_training_rows(
     [
         (["--target", "colour"], "new.csv are 'green', 'red', those of the training rows of"),
         (["--target", "nope"], "there is no column 'nope'; choose the target among"),
-        (["--groups", "nope"], "--groups 'nope' is no column; choose one of 'target', 'size'"),
+        (["--groups", "nope"], "--groups 'nope' is not a column; choose one of 'target', 'size'"),
         (["--strata", "size"], "--strata 'size' has no value at row 0; fill it in"),
         (
             ["--metrics", "acuracy"],

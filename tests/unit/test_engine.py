@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 import hedgerow
 from hedgerow import LinearSVC, _core
 from hedgerow._engine import check_n_threads, in_threads, side_by_side
-from hedgerow.data.io import read_ahead
+from hedgerow.data.io.ahead import read_ahead
 from hedgerow.data.rows import matrix_of
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored

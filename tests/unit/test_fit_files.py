@@ -166,7 +166,7 @@ def test_a_parquet_file_is_read_by_blocks(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,y\n1,0\nred,1\n", "line 3: column 'a' holds 'red', which is no number"),
+        ("a,y\n1,0\nred,1\n", "line 3: column 'a' holds 'red', which is not a number"),
         ("a,y\n1,0\n,1\n", "row 2 has no value in column 'a'"),
         ("a,y\n1,0\ninf,1\n", "row 2 has the value inf in column 'a'"),
         ("a,y\n1,0\n2\n", "line 3: the row has 1 cell"),
@@ -205,7 +205,7 @@ def test_what_needs_all_rows_is_refused(tmp_path, parameters, words):
 def test_bad_files_are_named(tmp_path):
     path = tmp_path / "t.svm"
     path.write_text("1 1:1\n" * 1000 + "0 1:x\n")
-    with pytest.raises(FileFormatError, match=r"line 1001: '1:x' is no index:value pair"):
+    with pytest.raises(FileFormatError, match=r"line 1001: '1:x' is not an index:value pair"):
         LinearSVC().fit_files(path, block_bytes=100)
     path.write_text("1 1:1\n1 2:1\n")
     with pytest.raises(DataError, match="one class"):
@@ -302,7 +302,7 @@ def test_a_full_disk_says_what_to_do(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(
-        "hedgerow.data.io.spool._narrowed", lambda _: type("Full", (), {"tofile": full})()
+        "hedgerow.data.io.cache._narrowed", lambda _: type("Full", (), {"tofile": full})()
     )
     with pytest.raises(FileAccessError, match=r"No space left on device.*cache=False"):
         LinearSVR().fit_files(path)

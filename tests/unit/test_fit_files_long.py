@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 import hedgerow
 from benchmarks.memory import in_fresh_process, peak_growth
 from hedgerow import LinearSVC, NotCertifiedWarning
-from hedgerow.data.io import read_ahead
+from hedgerow.data.io.ahead import read_ahead
 from hedgerow.monitor import keeping_in
 from hedgerow.persist.state_file import write_state
 

@@ -8,7 +8,9 @@ from sklearn.datasets import dump_svmlight_file
 
 from hedgerow import LinearSVC, LinearSVR, UnavailableError, load, save
 from hedgerow.data.even_sample import EvenSample
-from hedgerow.data.io import Block, RowNumbers, Spool
+from hedgerow.data.io import Block
+from hedgerow.data.io.cache import BlockCache, FileVector
+from hedgerow.data.rows import matrix_of
 
 N_ROWS, N_FEATURES = 20_000, 12
 BLOCK = 20_000
@@ -102,7 +104,7 @@ def _sampled(X, n_bytes):
     sample = EvenSample(n_bytes, N_FEATURES, seed=0)
     for begin in range(0, len(X), 500):
         part = np.ascontiguousarray(X[begin : begin + 500])
-        sample.add(Block((part,), np.arange(begin, begin + len(part)), part.nbytes))
+        sample.add(matrix_of(part), np.arange(begin, begin + len(part)), None)
     return sample.close(0, X.shape[1])
 
 
@@ -133,10 +135,10 @@ def test_a_copy_gives_back_what_was_put_in(tmp_path):
     for values in (random.normal(size=5), np.array([0.5, 1.0, -2.0, 3.0, 0.0])):
         indices, bounds = np.array([1, 70_000, 2, 3, 4], np.int32), np.array([0, 2, 5], np.int32)
         block = Block((values, indices, bounds), np.array([-1, 1]), 17, np.array([0.1, 2.0]))
-        spool = Spool(tmp_path / "copy")
-        spool.add(block)
-        spool.add(block)
-        for found in spool.blocks():
+        cache = BlockCache(tmp_path / "copy")
+        cache.add(block)
+        cache.add(block)
+        for found in cache.blocks():
             for ours, theirs in zip(found.parts, block.parts, strict=True):
                 assert ours.dtype == theirs.dtype
                 assert np.array_equal(ours, theirs)
@@ -146,7 +148,7 @@ def test_a_copy_gives_back_what_was_put_in(tmp_path):
 
 
 def test_numbers_in_a_file_are_those_of_an_array(tmp_path):
-    numbers, array = RowNumbers(tmp_path / "numbers", 1000), np.zeros(1000)
+    numbers, array = FileVector(tmp_path / "numbers", 1000), np.zeros(1000)
     for begin, end in ((0, 10), (990, 1000), (5, 700)):
         numbers[begin:end] = array[begin:end] = np.arange(begin, end) / 3.0
     assert np.array_equal(numbers[0:1000], array)

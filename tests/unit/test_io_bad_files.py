@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from benchmarks.memory import in_fresh_process, peak_growth
 from hedgerow import LinearSVC
-from hedgerow.data.io import RowFiles, read_table
 from hedgerow.errors import (
     DataError,
     FileAccessError,
@@ -27,6 +26,7 @@ from hedgerow.errors import (
     HedgerowError,
     ParameterError,
 )
+from hedgerow.io import RowFiles, read_table
 
 CSV = "a,b,y\n1,2,0\n3,4,1\n"
 SVM = "1 1:2 3:4\n-1 2:5\n1 1:1\n"
@@ -63,20 +63,20 @@ def test_a_bad_csv_line_is_named(tmp_path: Path, text, line: int | None, words: 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("1 1:2\nx 1:3\n", 2, "the label 'x' is no number"),
-        ("1 1:2\n1 1:3 4\n", 2, "'4' is no index:value pair"),
-        ("1 1:2\n1 a:3\n", 2, "'a:3' is no index:value pair"),
-        ("1 1:2\n\n# remark\n1 1:\n", 4, "'1:' is no index:value pair"),
-        ("1 1:2\n1 1:nan\n", 2, "'1:nan' is no index:value pair of finite numbers"),
-        ("1 1:2\ninf 1:1\n", 2, "the label 'inf' is no number"),
+        ("1 1:2\nx 1:3\n", 2, "the label 'x' is not a number"),
+        ("1 1:2\n1 1:3 4\n", 2, "'4' is not an index:value pair"),
+        ("1 1:2\n1 a:3\n", 2, "'a:3' is not an index:value pair"),
+        ("1 1:2\n\n# remark\n1 1:\n", 4, "'1:' is not an index:value pair"),
+        ("1 1:2\n1 1:nan\n", 2, "'1:nan' is not an index:value pair of finite numbers"),
+        ("1 1:2\ninf 1:1\n", 2, "the label 'inf' is not a number"),
         ("1 1:2\n1 3:1 2:1\n", 2, "the indices do not increase"),
         ("1 1:2\n1 2:1 2:1\n", 2, "the indices do not increase"),
-        ("1 1:2\n1 -1:1\n", 2, "'-1:1' is no index:value pair"),
-        ("1 1:2\n1,2 1:1\n", 2, "the label '1,2' is no number"),
+        ("1 1:2\n1 -1:1\n", 2, "'-1:1' is not an index:value pair"),
+        ("1 1:2\n1,2 1:1\n", 2, "the label '1,2' is not a number"),
         ("1 1:1\n0 2147483647:1\n", 2, "the index 2147483647 is too large"),
         ("1 1:1\n0 " + "9" * 5000 + ":1\n", 2, "999... is too large"),
         ("1 1:1\n0 " + "9" * 5000 + ":1 7:1\n", 2, "the indices do not increase"),
-        ("1 1:1\n0 007:1 8:" + "x" * 5000 + "\n", 2, "xxx...' is no index:value pair"),
+        ("1 1:1\n0 007:1 8:" + "x" * 5000 + "\n", 2, "xxx...' is not an index:value pair"),
         ("", None, "empty"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     try:
         for read in (read_table, RowFiles, LinearSVC().fit_files):
             with pytest.raises(
-                FileAccessError, match=r"is not a regular file; copy what it gives into one"
+                FileAccessError, match=r"is not a regular file; copy its content into one"
             ):
                 read(pipe)
         with pytest.raises(FileAccessError, match="is not a regular file"):
@@ -281,7 +281,7 @@ def test_wide_tables_are_read_in_linear_time(tmp_path: Path) -> None:
 def test_infinite_labels_are_refused_by_a_fit_to_files(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,0\n2,inf\n3,0\n")
-    with pytest.raises(DataError, match="the target holds inf, which is no class"):
+    with pytest.raises(DataError, match="the target holds inf, which is not a class"):
         LinearSVC().fit_files(path)
 
 

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from hedgerow import LinearOneClassSVM, LinearSVC
 from hedgerow.data.rows import matrix_of
-from hedgerow.linear.files.certificate import StreamedCertificate
 from hedgerow.losses import loss_by_name, regression_loss
 from hedgerow.penalties import L1
 from hedgerow.problems import linear_rounding as rounding_module
@@ -20,6 +19,7 @@ from hedgerow.problems.hard_margin import HardMarginProblem
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.problems.linear_rounding import quick_rounding
 from hedgerow.solvers import Settings, solve
+from hedgerow.solvers.streamed.certificate import StreamedCertificate
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 3))

@@ -15,9 +15,10 @@ from numpy.testing import assert_array_equal
 
 from hedgerow import DataError, DataTypeError, ParameterError, UnseenCategoryWarning, _core
 from hedgerow._base.state import dump_state, load_state
+from hedgerow.data.table import view_table
 from hedgerow.monitor import monitored
 from hedgerow.tree import _table
-from hedgerow.tree._table import encode, look_at, prediction_blocks, prediction_rows, read_table
+from hedgerow.tree._table import encode, prediction_blocks, prediction_rows, remember_table
 
 NUMBERS = np.array([[1.5, 2.0], [np.nan, -3.0], [0.0, 2.0]])
 
@@ -25,7 +26,9 @@ NUMBERS = np.array([[1.5, 2.0], [np.nan, -3.0], [0.0, 2.0]])
 def fitted(X, categorical_features="from_dtype"):
     """Return an estimator that has seen the table, and what was made of it."""
     estimator = SimpleNamespace()
-    return estimator, read_table(estimator, X, categorical_features, 1)
+    table = encode(X, categorical_features, 1)
+    remember_table(estimator, table)
+    return estimator, table
 
 
 def cells(table, feature):
@@ -143,7 +146,7 @@ def test_columns_of_a_fortran_array_are_read_where_they_are():
     array = np.asfortranarray(NUMBERS)
     assert all(
         np.shares_memory(column, array) and column.flags.c_contiguous
-        for column in look_at(array)._columns().columns
+        for column in view_table(array).by_columns().columns
     )
 
 

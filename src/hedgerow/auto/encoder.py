@@ -1,4 +1,4 @@
-"""A table as a matrix of numbers: scaled columns, and one column of 0 and 1 for each text."""
+"""A table as a matrix of numbers: scaled columns, and one column of 0 and 1 for each text value."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hedgerow._base.estimator import Estimator
 from hedgerow._base.parameters import HUGE, Rule, check_parameters, one_of, true_or_false
 from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import flags, numbers, several, texts
-from hedgerow.auto.columns import Columns, as_columns, is_sparse
+from hedgerow.auto.columns import Columns, as_columns
 from hedgerow.auto.matching import match_columns, unused_note
-from hedgerow.data.rows import some
+from hedgerow.data.rows import dense, some
+from hedgerow.data.scaling import FilledScaling
 from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, ParameterError
 
@@ -60,8 +61,8 @@ class TableEncoder(TransformerMixin, Estimator):
     is_text_ : ndarray of bool
         For every input column whether it is text.
     fill_, center_, spread_ : ndarray of float64
-        For every column of numbers: what stands for a missing value, what is subtracted, and by
-        what is divided.
+        For every column of numbers: what replaces a missing value, what is subtracted, and the
+        divisor.
     categories_ : list of ndarray
         For every column of text the values seen, sorted.
     scaling_ : str or None
@@ -103,9 +104,10 @@ class TableEncoder(TransformerMixin, Estimator):
         _refuse_huge(columns.numbers, columns, _TOO_LARGE)
         self._remember(columns)
         self.scaling_ = self._choose_scaling(columns)
-        self._learn_numbers(columns.numbers)
+        scaling = FilledScaling.of(columns.numbers, self.scaling_)
+        self.fill_, self.center_, self.spread_ = scaling.fill, scaling.center, scaling.spread
         self.categories_ = [_sorted_values(text) for text in columns.texts]
-        self.sparse_output_ = is_sparse(columns.numbers) or self._is_mostly_zero()
+        self.sparse_output_ = columns.is_sparse or self._is_mostly_zero()
         return self
 
     def transform(self, X: Any) -> Any:
@@ -119,7 +121,7 @@ class TableEncoder(TransformerMixin, Estimator):
         Returns
         -------
         ndarray or csr_matrix of float64
-            First the columns of numbers, then those made of text.
+            First the columns of numbers, then those that encode text.
         """
         check_fitted(self)
         columns = self._matched(as_columns(X))
@@ -151,7 +153,7 @@ class TableEncoder(TransformerMixin, Estimator):
         return np.array([*numbers, *made], dtype=object)
 
     def notes(self, X: Any) -> tuple[str, ...]:
-        """Say in sentences what :meth:`transform` will leave out of a table."""
+        """Return sentences that say what :meth:`transform` ignores in a table."""
         check_fitted(self)
         columns = as_columns(X)
         matched = self._matched(columns)
@@ -171,7 +173,7 @@ class TableEncoder(TransformerMixin, Estimator):
     # ------------------------------------------------------------------------------------- fit
 
     def _remember(self, columns: Columns) -> None:
-        """Keep what is needed to know the columns again."""
+        """Keep what identifies the columns in later tables."""
         self.is_text_ = columns.is_text
         self.n_features_in_ = columns.shape[1]
         if columns.names is not None:
@@ -180,27 +182,12 @@ class TableEncoder(TransformerMixin, Estimator):
             del self.feature_names_in_
 
     def _choose_scaling(self, columns: Columns) -> str | None:
-        sparse = is_sparse(columns.numbers)
         if self.scale == "auto":
-            return "maxabs" if sparse else "standard"
-        if self.scale == "standard" and sparse:
+            return "maxabs" if columns.is_sparse else "standard"
+        if self.scale == "standard" and columns.is_sparse:
             msg = "scale='standard' would fill the zeros of a sparse matrix; use scale='maxabs'"
             raise ParameterError(msg)
         return self.scale
-
-    def _learn_numbers(self, numbers: Any) -> None:
-        """Set fill, center and spread of the columns of numbers."""
-        low, high, mean = _sparse_summary(numbers) if is_sparse(numbers) else _summary(numbers)
-        self.fill_ = mean
-        self.center_ = np.zeros_like(mean)
-        self.spread_ = np.ones_like(mean)
-        if self.scaling_ == "maxabs":
-            self.spread_ = np.maximum(np.abs(low), np.abs(high))
-        elif self.scaling_ == "standard":
-            self.center_ = mean
-            self.spread_ = np.where(np.isnan(numbers), mean, numbers).std(axis=0)
-        # Rounding gives a constant column a tiny spread, so equality of the extremes decides.
-        self.spread_[(self.spread_ == 0) | ((low == high) & (self.scaling_ == "standard"))] = 1.0
 
     def _is_mostly_zero(self) -> bool:
         width = self._width()
@@ -221,15 +208,14 @@ class TableEncoder(TransformerMixin, Estimator):
 
     def _scaled(self, numbers: Any) -> Any:
         """Return the columns of numbers filled and scaled, CSR if they are and may stay so."""
+        scaling = FilledScaling(self.fill_, self.center_, self.spread_)
         with np.errstate(over="ignore"):
-            if is_sparse(numbers) and self.sparse_output_:
-                data = numbers.data / self.spread_[numbers.indices]
-                return sp.csr_matrix((data, numbers.indices, numbers.indptr), shape=numbers.shape)
-            dense = numbers.toarray() if is_sparse(numbers) else numbers
-            return (np.where(np.isnan(dense), self.fill_, dense) - self.center_) / self.spread_
+            if sp.issparse(numbers) and self.sparse_output_:
+                return scaling.apply_sparse(numbers)
+            return scaling.apply(dense(numbers))
 
     def _ones(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return row and place of every 1 in the part of the matrix that is made of text."""
+        """Return row and column of every 1 in the part of the matrix that encodes text."""
         rows, places, offset = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         for text, known in zip(columns.texts, self.categories_, strict=True):
             codes = _codes(text, known)
@@ -241,27 +227,13 @@ class TableEncoder(TransformerMixin, Estimator):
 
 
 def _refuse_huge(numbers: Any, columns: Columns, why: str) -> None:
-    """Refuse numbers beyond what can be computed with, naming the cell of the table."""
-    if not (np.abs(numbers.data if is_sparse(numbers) else numbers) > HUGE).any():
+    """Refuse numbers that are too large to compute with, naming the cell of the table."""
+    if not (np.abs(numbers.data if sp.issparse(numbers) else numbers) > HUGE).any():
         return
     rows, places = (abs(numbers) > HUGE).nonzero()
     column = columns.label(int(np.flatnonzero(~columns.is_text)[places[0]]))
     msg = f"X contains {columns.numbers[rows[0], places[0]]} at row {rows[0]}, column {column!r}; {why}"
     raise DataError(msg)
-
-
-def _summary(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Return smallest, largest and mean value of each column, 0 for a column without values."""
-    n_present = np.count_nonzero(~np.isnan(numbers), axis=0)
-    low = np.nan_to_num(np.fmin.reduce(numbers, axis=0))
-    high = np.nan_to_num(np.fmax.reduce(numbers, axis=0))
-    mean = np.nansum(numbers, axis=0) / np.maximum(n_present, 1)
-    return low, high, np.clip(mean, low, high)
-
-
-def _sparse_summary(numbers: sp.csr_matrix) -> tuple[NDArray[np.float64], ...]:
-    low, high = numbers.min(axis=0).toarray().ravel(), numbers.max(axis=0).toarray().ravel()
-    return low, high, np.asarray(numbers.mean(axis=0)).ravel()
 
 
 def _sorted_values(text: NDArray[np.object_]) -> NDArray[np.object_]:

@@ -1,4 +1,4 @@
-"""The columns of a new table, put into the order and kinds of the table a model was fitted on."""
+"""The columns of a new table, in the order and of the kinds of the table a model was fitted on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.auto.columns import Columns, is_sparse
+from hedgerow.auto.columns import Columns
 from hedgerow.data.io.table import missing_mask
 from hedgerow.data.rows import some
 from hedgerow.errors import DataError
@@ -28,7 +28,7 @@ def match_columns(columns: Columns, names: Names, is_text: NDArray[np.bool_]) ->
     order = _order(columns, names, len(is_text))
     if order == list(range(columns.shape[1])) and np.array_equal(columns.is_text, is_text):
         return columns
-    if is_sparse(columns.numbers):
+    if columns.is_sparse:
         raise DataError("X is sparse, but the model was fitted on text too; give a table")
     values = [_of_kind(columns, j, want) for j, want in zip(order, is_text, strict=True)]
     numbers = np.empty((columns.shape[0], np.count_nonzero(~is_text)))
@@ -38,7 +38,7 @@ def match_columns(columns: Columns, names: Names, is_text: NDArray[np.bool_]) ->
 
 
 def unused_note(columns: Columns, matched: Columns) -> str | None:
-    """Name in a sentence the columns that a match left out, if there are any."""
+    """Return a sentence that names the columns that were not used, if there are any."""
     if columns.names is None or matched.names is None:
         return None
     extra = [name for name in columns.names if name not in set(matched.names)]
@@ -48,7 +48,7 @@ def unused_note(columns: Columns, matched: Columns) -> str | None:
 
 
 def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
-    """Return for every column of fit where it is now."""
+    """Return the position of every column of fit in the new table."""
     if names is None or columns.names is None:
         if columns.shape[1] != n_seen:
             msg = (
@@ -70,7 +70,7 @@ def _order(columns: Columns, names: Names, n_seen: int) -> list[int]:
 
 
 def _of_kind(columns: Columns, j: int, want_text: bool) -> NDArray[Any]:
-    """Return a column if it is of the kind wanted; without any value it is of either kind."""
+    """Return a column of the kind wanted; a column without any value is of either kind."""
     values = columns.values(j)
     if columns.is_text[j] == want_text:
         return values

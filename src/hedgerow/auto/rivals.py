@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from hedgerow._base.parameters import generator_of
 from hedgerow.auto.choose import Search, best_candidate
-from hedgerow.auto.columns import is_sparse
 from hedgerow.auto.sample import Sample
 from hedgerow.auto.table_classifier import TableClassifier
+from hedgerow.data.rows import dense
 from hedgerow.data.targets import encode_labels
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
@@ -108,7 +108,7 @@ def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
     if n_rows < _FEWEST_ROWS or np.sort(np.append(np.bincount(codes), 0))[-2] < _N_FOLDS:
         return None
     X = model.encoder_.transform(train.X.take(drawn))
-    trial = _Trial(X.toarray() if is_sparse(X) else X, codes, deal(codes, _N_FOLDS, generator))
+    trial = _Trial(dense(X), codes, deal(codes, _N_FOLDS, generator))
     linear = _linear(trial, model.learner_, len(train.y) / n_rows)
     settings = {"random_state": model.learner_.random_state, "n_jobs": model.learner_.n_jobs}
     forest = trial.is_right(RandomForestClassifier(**settings))

@@ -53,12 +53,12 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     Parameters
     ----------
     learner : classifier, default=None
-        What is fitted on the encoded table; None is ``LinearSVC()``. It is cloned, not changed.
+        The classifier that is fitted on the encoded table; None is ``LinearSVC()``. It is cloned.
     scale : {"auto", "standard", "maxabs", None}, default="auto"
         How columns of numbers are scaled; see :class:`TableEncoder`.
     max_time : float or None, default=None
-        Seconds that a fit may take. The learner gets what encoding leaves of them, if it is one of
-        Hedgerow's; others are not cut short.
+        Seconds that a fit may take. A learner of Hedgerow gets the time that encoding leaves; others
+        are not stopped.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     status_ : str
         The learner's, if it has one.
     row_sketch_ : RowSketch
-        Digests of some training rows, by which ``hedgerow evaluate`` knows them again.
+        Digests of some training rows, by which ``hedgerow evaluate`` recognises them.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -130,8 +130,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
     @property
     def status_(self) -> str:
         """How the fit of the learner ended."""
-        status: str = self.learner_.status_
-        return status
+        return str(self.learner_.status_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each row."""
@@ -145,7 +144,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         return np.asarray(self.learner_.decision_function(matrix))
 
     def notes(self, X: Any) -> tuple[str, ...]:
-        """Say in sentences what a prediction for this table will leave out."""
+        """Return sentences that say what a prediction for this table ignores."""
         check_fitted(self)
         return self.encoder_.notes(X)
 
@@ -154,7 +153,7 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         return self.encoder_.transform(X)
 
     def _state_problem(self) -> str | None:
-        """Say if the learner is one of other classes."""
+        """Say whether the classes are not those of the learner."""
         fine = np.array_equal(self.classes_, self.learner_.classes_)
         return None if fine else "classes_ are not those of the learner"
 

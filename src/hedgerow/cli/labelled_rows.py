@@ -1,4 +1,4 @@
-"""A table with labels, read for one model or for two that are to be compared on it."""
+"""A table with labels, read for one model or for two that are compared on it."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _NEARLY_ALL = 0.95
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows with labels, and models that stand before them.
+    """Rows with labels, and the models that are evaluated on them.
 
     Attributes
     ----------
     models : tuple of LoadedModel
         One, or two to compare.
     bound : tuple of BoundModel
-        The same with the rows in the form each of them takes.
+        The same models with the rows in the form that each of them takes.
     table : Table
-        The rows as they were read for the first.
+        The rows as they were read for the first model.
     y : ndarray
         The labels.
     labels : dict of str to ndarray
-        One label a row for "strata" and for "groups", where asked for.
+        One label per row for "strata" and for "groups", where they were asked for.
     notes : tuple of str
-        What the models leave out, and which of them were trained on these rows.
+        What the models ignore, and which of them were trained on these rows.
     """
 
     models: tuple[LoadedModel, ...]
@@ -77,12 +77,12 @@ def read_labelled_rows(
 def _read(
     models: Sequence[LoadedModel], path: str, target: str | None, file_format: str
 ) -> list[Table]:
-    """Return the table for each model, read once where all want it read alike."""
+    """Return the table for each model, read once where all models need it read in the same way."""
     readings = [model.reading(path, target, file_format) for model in models]
     if len(set(readings)) > 1 and path == "-":
         msg = (
-            "the two models want the table read in different ways, and standard input comes once; "
-            "save it to a file first"
+            "the two models need the table read in different ways, and standard input can be read "
+            "once; save it to a file first"
         )
         raise ParameterError(msg)
     known = {reading: reading.read() for reading in readings}
@@ -119,12 +119,12 @@ def _no_target(model: LoadedModel, path: str, table: Table) -> str:
 
 
 def _column(table: Table, option: str, name: str) -> NDArray[Any]:
-    """Return the column that says the stratum or group of every row."""
-    columns = table.X if isinstance(table.X, dict) else {}
+    """Return the column with the stratum or group of every row."""
+    columns = table.columns
     if name not in columns:
         if table.y is not None and name in (table.target, "target"):
             return table.y
-        msg = f"--{option} {name!r} is no column; choose one of {some(['target', *columns], 12)}"
+        msg = f"--{option} {name!r} is not a column; choose one of {some(['target', *columns], 12)}"
         raise DataError(msg)
     values = columns[name]
     missing = np.flatnonzero(missing_mask(values))
@@ -135,15 +135,15 @@ def _column(table: Table, option: str, name: str) -> NDArray[Any]:
 
 
 def _without(table: Table, names: set[str], model: LoadedModel) -> Table:
-    """Return the table without columns that only tell strata or groups."""
-    if not isinstance(table.X, dict) or len(table.X) == model.estimator.n_features_in_:
+    """Return the table without columns that only hold strata or groups."""
+    if len(table.columns) in (0, model.estimator.n_features_in_):
         return table
     extra = names - set(model.feature_names or ())
-    return replace(table, X={name: v for name, v in table.X.items() if name not in extra})
+    return replace(table, X={name: v for name, v in table.columns.items() if name not in extra})
 
 
 def _drawing_notes(columns: Mapping[str, str], taken: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Say how rows are drawn where that is not one by one."""
+    """Say how rows are drawn, where they are not drawn one by one."""
     notes = []
     if "strata" in columns:
         notes.append(f"Resamples keep the number of rows of each {columns['strata']!r}.")

@@ -131,8 +131,7 @@ def read_labelled(path: str, target: str | int | None, file_format: str, **setti
 
 def text_columns(table: Table) -> list[str]:
     """Return the columns of a table, its target among them, that hold text."""
-    columns = table.X if isinstance(table.X, dict) else {}
-    names = [name for name, values in columns.items() if values.dtype == object]
+    names = [name for name, values in table.columns.items() if values.dtype == object]
     if isinstance(table.target, str) and table.y is not None and table.y.dtype.kind == "U":
         names.append(table.target)
     return names

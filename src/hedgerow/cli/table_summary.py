@@ -26,11 +26,11 @@ class ColumnSummary:
     is_text : bool
         Whether it is text; if not, it is numbers.
     n_missing, n_values : int
-        Cells without a value, and different values.
+        The number of missing cells, and of distinct values.
     low, mean, high : float or None
-        Of numbers, if there are any.
+        The smallest number, the mean and the largest, if there are numbers.
     commonest : str or None
-        Of text, the value that most rows have, if any has one.
+        The most frequent text, if there is text.
     """
 
     name: str
@@ -45,8 +45,7 @@ class ColumnSummary:
 
 def summarize_columns(table: Table) -> tuple[ColumnSummary, ...]:
     """Return what each named column holds; a sparse matrix has none."""
-    columns = table.X if isinstance(table.X, dict) else {}
-    return tuple(_summary(name, values) for name, values in columns.items())
+    return tuple(_summary(name, values) for name, values in table.columns.items())
 
 
 def _summary(name: str, values: NDArray[Any]) -> ColumnSummary:

@@ -1,14 +1,14 @@
-"""A sample of rows that come in blocks, in which every feature has about as many rows as any other.
+"""A sample of rows that come in blocks, in which all features have about equally many rows.
 
 A row is kept with the probability
 
     p_i = min(1, k max_j 1 / n_j)      over the features j that it has
 
-where n_j counts the rows that have feature j, so that every feature has some k rows, or all of its
-rows if these are fewer; a feature that is always there stands for the constant. The row then stands
-for 1 / p_i rows. Whether it is kept is drawn once: a number u_i is drawn, and the row kept while
-u_i < p_i. Counts only rise, and k only falls when the sample has outgrown its bytes, so that no row
-that was let go would be wanted later. Until then k is infinite, and the sample is all rows.
+where n_j counts the rows that have feature j, so that every feature has about k rows, or all of its
+rows if there are fewer; a feature that every row has represents the constant. The row then represents
+1 / p_i rows. Whether it is kept is drawn once: a number u_i is drawn, and the row kept while
+u_i < p_i. Counts only rise, and k only falls when the sample exceeds its bytes, so no row that was
+dropped would be kept later. Until then k is infinite, and the sample is all rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow._base.parameters import generator_of
-from hedgerow.data.io import Block
 from hedgerow.data.rows import array_of, matrix_of, rows_of
 
 __all__ = ["EvenSample", "SampledRows"]
@@ -43,9 +42,9 @@ class SampledRows:
     weights : ndarray or None
         Their own weights.
     stands_for : ndarray
-        How many rows each stands for: 1 if all rows with one of its features are here.
+        How many rows each represents: 1 if all rows with one of its features are here.
     is_whole : bool
-        Whether all rows are here.
+        Whether the sample is all rows.
     """
 
     matrix: _core.Matrix
@@ -57,26 +56,16 @@ class SampledRows:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """What is left of a block; its indices are as they are written."""
+    """What is kept of a block; its column numbers are as they were given."""
 
     matrix: _core.Matrix
     labels: NDArray[Any]
     weights: Vector | None
     draws: Vector
 
-    @classmethod
-    def of(cls, block: Block, draws: Vector, n_columns: int) -> _Chunk:
-        """Return all of a block."""
-        if block.is_sparse:
-            values, indices, indptr = block.parts
-            matrix = _core.Matrix.csr(values, indices, indptr, n_columns)
-        else:
-            matrix = _core.Matrix.dense(block.parts[0])
-        return cls(matrix, block.labels, block.weights, draws)
-
     @property
     def n_bytes(self) -> int:
-        """What the rows take."""
+        """The bytes that the rows take."""
         arrays = [part for part in self.matrix.parts if isinstance(part, np.ndarray)]
         return sum(array.nbytes for array in arrays)
 
@@ -88,16 +77,16 @@ class _Chunk:
 
 
 class EvenSample:
-    """A sample in the making.
+    """Draws a sample while blocks are read.
 
     Parameters
     ----------
     most_bytes : int
-        What its features may take.
+        The most bytes that the features of the sample may take.
     most_features : int
-        With more, it is given up when it has outgrown its bytes.
+        With more features, the sample is given up when it exceeds its bytes.
     seed : int
-        Seeds the draws.
+        Seed of the draws.
     """
 
     def __init__(self, most_bytes: int, most_features: int, seed: int) -> None:
@@ -109,15 +98,12 @@ class EvenSample:
         self._k = np.inf
         self._is_given_up = False
 
-    def add(self, block: Block) -> None:
-        """Take in the rows of a block, with indices as they are written."""
+    def add(self, matrix: _core.Matrix, labels: NDArray[Any], weights: Vector | None) -> None:
+        """Take in the rows of a block; a later block may have more columns."""
         if self._is_given_up:
             return
-        draws = generator_of(self._seed, self._n_blocks).random(block.n_rows)
-        n_columns = len(self._counts)
-        if block.is_sparse:
-            n_columns = max(n_columns, int(block.parts[1].max(initial=-1)) + 1)
-        chunk = _Chunk.of(block, draws, n_columns)
+        draws = generator_of(self._seed, self._n_blocks).random(matrix.shape[0])
+        chunk = _Chunk(matrix, labels, weights, draws)
         self._count(chunk.matrix)
         self._chunks.append(self._thinned(chunk))
         if sum(chunk.n_bytes for chunk in self._chunks) > self._most_bytes:
@@ -126,7 +112,7 @@ class EvenSample:
             self._is_given_up, self._chunks = True, []
 
     def close(self, counted_from: int, n_features: int) -> SampledRows | None:
-        """Return the sample; None if it was given up."""
+        """Return the sample, or None if it was given up; ``counted_from`` is the first column's number."""
         if self._is_given_up:
             return None
         chunks = [self._thinned(chunk) for chunk in self._chunks]
@@ -150,7 +136,7 @@ class EvenSample:
         self._counts = found
 
     def _rates(self, matrix: _core.Matrix) -> Vector:
-        """Return max_j 1 / n_j of each row, as far as is known."""
+        """Return max_j 1 / n_j of each row, by the counts so far."""
         rates = 1.0 / np.maximum(self._counts, 1)
         largest = _core.row_maxima(matrix, rates[: matrix.shape[1]])
         return np.maximum(largest, 1.0 / self._n_rows)
@@ -161,7 +147,7 @@ class EvenSample:
         return chunk.where(chunk.draws < self._k * self._rates(chunk.matrix))
 
     def _thin_out(self) -> None:
-        """Let rows go until the sample takes half of its bytes, by a lower k if need be; one stays."""
+        """Drop about half of the rows by a lower k; at least one stays."""
         keys = np.concatenate([chunk.draws / self._rates(chunk.matrix) for chunk in self._chunks])
         if len(keys) < 2:
             return

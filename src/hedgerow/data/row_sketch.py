@@ -1,9 +1,9 @@
-"""Digests of some training rows, by which a fitted model knows them again.
+"""Digests of some training rows, by which a fitted model recognises them.
 
 A model keeps the digests of at most 1024 rows, evenly spread over the training rows: 8 kB, however
-many rows there were. A digest is made of the numbers that a learner sees, rounded to float32, so
-that a row is known again after a way through a text file; a zero counts for nothing, so that sparse
-and dense rows have the same digests.
+many rows there were. A digest is computed from the numbers that a learner sees, rounded to float32, so
+that a row is recognised after it was written to a text file and read again. A zero adds nothing, so
+that sparse and dense rows have the same digests.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MOST_ROWS = 1024
 _BLOCK = 2**20
 """Values that are turned into digests at a time."""
 _FEWEST = 0.05
-"""A smaller share of training rows is not worth a word."""
+"""A smaller share of training rows is not reported."""
 _CHANCE = 1e-6
-"""Rows of the same kind would agree with a larger probability than this: then it proves nothing."""
+"""The largest probability with which new rows may agree by chance as often as these do."""
 _NAN_BITS = np.uint32(0x7FC00000)
 
 
@@ -41,14 +41,14 @@ def kept_rows(n_rows: int) -> NDArray[np.int64]:
 @record(digests=whole_numbers("kept rows"), n_rows=whole_number(1))
 @dataclass(frozen=True, eq=False)
 class RowSketch:
-    """What a model remembers of the rows it was fitted on.
+    """Digests of some of the rows that a model was fitted on.
 
     Attributes
     ----------
     digests : ndarray of int64
-        Those of the kept rows, sorted.
+        The digests of the kept rows, sorted.
     n_rows : int
-        How many rows there were.
+        The number of training rows.
     """
 
     digests: NDArray[np.int64]
@@ -56,14 +56,14 @@ class RowSketch:
 
     @staticmethod
     def of(kept: Any, n_rows: int) -> RowSketch:
-        """Return the sketch of a fit on ``n_rows`` rows, of which the kept ones are given."""
+        """Return the sketch of ``n_rows`` training rows from the kept ones among them."""
         return RowSketch(np.sort(_digests(kept)), n_rows)
 
     def share_known(self, rows: Any) -> float:
         """Return an estimate of the share of rows that are training rows; 0 if it may be chance.
 
-        Rows that are equal by chance are common in tables of few values. How often the kept rows
-        equal each other tells how often new rows would equal them.
+        In tables of few values, rows are often equal by chance. How often the kept rows equal each
+        other tells how often new rows would equal them.
         """
         n_kept, n_rows = len(self.digests), rows.shape[0]
         _, counts = np.unique(self.digests, return_counts=True)
@@ -79,7 +79,7 @@ class RowSketch:
 
 
 def _digests(rows: Any) -> NDArray[np.int64]:
-    """Return one number for each row of an array or CSR matrix: a sum that wraps around."""
+    """Return one number for each row of an array or CSR matrix: a sum modulo 2**64, without its last bit."""
     factors = _factors(rows.shape[1])
     if sp.issparse(rows):
         csr = rows.tocsr()
@@ -91,7 +91,7 @@ def _digests(rows: Any) -> NDArray[np.int64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return numbers as float32's bits, spread over all places; 0 for zero."""
+    """Return the bits of numbers as float32, mixed; 0 for zero."""
     with np.errstate(over="ignore"):
         singles = np.asarray(values, dtype=np.float32) + np.float32(0)  # -0.0 becomes 0.0
     bits = singles.view(np.uint32)

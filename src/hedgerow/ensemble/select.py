@@ -33,6 +33,7 @@ from hedgerow._base.sparse import checked_sparse
 from hedgerow._base.state import stateful
 from hedgerow._base.state.rules import instance_of, optional, truths
 from hedgerow.data.rows import check_columns, remember_columns
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.base import Forest
 from hedgerow.ensemble.forest.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -44,7 +45,6 @@ from hedgerow.ensemble.importance.thresholds import is_above, threshold_of, thre
 from hedgerow.errors import DataError, ParameterError, warn_user
 from hedgerow.monitor import CallbackSupport, current, member_of, monitored_fit
 from hedgerow.resampling.seeded import seeded_clone
-from hedgerow.tree._table import look_at
 
 __all__ = ["SelectFromForest"]
 
@@ -247,7 +247,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
             With the kept columns; a dataframe stays one, unless ``set_output`` says otherwise.
         """
         check_fitted(self)
-        source = look_at(X)
+        source = view_table(X)
         check_columns(self, source.names, source.shape[1])
         places = np.flatnonzero(self.support_)
         if not len(places):

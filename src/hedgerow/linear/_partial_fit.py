@@ -25,9 +25,7 @@ from hedgerow._engine import check_n_threads, in_threads
 from hedgerow.data.sparse_coef import planes_of_model
 from hedgerow.data.training_data import check_batch, check_regression_batch
 from hedgerow.errors import UnavailableError
-from hedgerow.linear.files.estimator import (
-    DESCENT,
-    FINE,
+from hedgerow.linear._from_files import (
     ClassifierFromFiles,
     MachineFromFiles,
     RegressorFromFiles,
@@ -40,6 +38,7 @@ from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import one_vs_rest_signs
 from hedgerow.solvers import SOLVERS
 from hedgerow.solvers.linear.dual_coordinate_descent import core_solver, stiffness
+from hedgerow.solvers.streamed.solve import DESCENT, FINE
 
 __all__ = ["ClassifierByParts", "PartialSums", "RegressorByParts"]
 

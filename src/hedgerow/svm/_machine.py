@@ -37,7 +37,7 @@ from hedgerow._base.state.rules import (
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.data.items import are_items, as_kept
 from hedgerow.data.rows import Rows
-from hedgerow.data.scaling import SCALES, Scaling
+from hedgerow.data.scaling import SCALES, Scaling, warn_of_scales
 from hedgerow.data.training_data import WeightedRows
 from hedgerow.errors import (
     DataError,
@@ -65,7 +65,6 @@ from hedgerow.solvers.dual_qp.linear_system import centred, has_negative_directi
 from hedgerow.solvers.dual_qp.run import MEGABYTE, SMALL, KernelSettings
 from hedgerow.svm._coefficients import Coefficients
 from hedgerow.svm._fitted import FittedKernelMachine
-from hedgerow.svm._scale_check import warn_of_scales
 from hedgerow.svm._space import KernelSpace, compiled
 from hedgerow.svm._within_classes import WithinClasses
 from hedgerow.svm.compress import Compression

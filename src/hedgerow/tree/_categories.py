@@ -1,4 +1,4 @@
-"""What the numbers of categories stand for: the values themselves, kept for every column of them."""
+"""The values of categories, kept for every column of them; trees see their numbers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from hedgerow._base.state.rules import (
     size,
     whole_numbers,
 )
+from hedgerow.data.columns import FactorizedColumn
 from hedgerow.errors import DataTypeError
-from hedgerow.tree._columns import Factors
 
 __all__ = ["Categories", "sorted_values"]
 
@@ -55,8 +55,8 @@ class Categories:
     columns : ndarray of int64
         Those of them that are categories, ascending.
     values : tuple of ndarray
-        For each of these its values, sorted; the place of a value is its number. One that was missing
-        in every row of fit has none.
+        The sorted values of each of these; the number of a value is its position. A column that was
+        missing in every row of fit has none.
     """
 
     n_features: int
@@ -81,11 +81,13 @@ class Categories:
     def __contains__(self, column: int) -> bool:
         return column in self._numbers
 
-    def numbers(self, column: int, factors: Factors) -> tuple[NDArray[np.float64], list[Any]]:
+    def numbers(
+        self, column: int, cells: FactorizedColumn
+    ) -> tuple[NDArray[np.float64], list[Any]]:
         """Return the numbers of cells, NaN where missing or unseen, and the values that are unseen."""
         known = self._numbers[column]
-        found = np.array([*(known.get(value, np.nan) for value in factors.values), np.nan])
-        return found[factors.codes], [value for value in factors.values if value not in known]
+        found = np.array([*(known.get(value, np.nan) for value in cells.values), np.nan])
+        return found[cells.codes], [value for value in cells.values if value not in known]
 
     @cached_property
     def _numbers(self) -> dict[int, dict[Any, int]]:

@@ -12,11 +12,11 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow._base.parameters import Rule, class_weights, one_of
 from hedgerow._base.state.rules import AttributeRule, Shaped, Sizes, expectation, labels, several
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree._estimator import FITTED_RULES, DecisionTree
 from hedgerow.tree._growth import GROWTH_RULES
-from hedgerow.tree._table import look_at
 from hedgerow.tree._training import class_targets
 
 __all__ = ["CLASS_RULES", "FITTED_CLASS_RULES", "ClassTree", "has_unknown_class"]
@@ -94,7 +94,7 @@ class ClassTree(ClassifierMixin, DecisionTree):
             Fitted.
         """
         self._check()
-        source = look_at(X)
+        source = view_table(X)
         targets = class_targets(self, y, sample_weight, source.shape[0], instead=self._for_values)
         self._keep(*self._grow(source, targets))
         self.classes_ = targets.classes[0] if len(targets.classes) == 1 else list(targets.classes)

@@ -22,12 +22,13 @@ from hedgerow._base.state.rules import (
 )
 from hedgerow._engine import check_n_threads
 from hedgerow.data.row_sketch import RowSketch
+from hedgerow.data.table import TableView
 from hedgerow.data.training_data import check_fitted
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.tree._categories import Categories
 from hedgerow.tree._growth import CRITERIA, Growth, grow, n_features_tried, settings_of
 from hedgerow.tree._routing import router_of
-from hedgerow.tree._table import FeatureTable, Source, encode, prediction_blocks, remember_table
+from hedgerow.tree._table import FeatureTable, encode, prediction_blocks, remember_table
 from hedgerow.tree._to_sklearn import tree_to_sklearn
 from hedgerow.tree._training import Targets
 from hedgerow.tree.importance import impurity_importance
@@ -224,7 +225,7 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
         """Refuse parameters that cannot be."""
         check_parameters(self, self._rules)
 
-    def _grow(self, source: Source, targets: Targets) -> tuple[FeatureTable, Growth]:
+    def _grow(self, source: TableView, targets: Targets) -> tuple[FeatureTable, Growth]:
         """Grow the tree of a table."""
         current().report(0, 1)
         n_threads = check_n_threads(self.n_jobs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.tree._columns import Factors, read_column
+from hedgerow.data.columns import read_column
 
 if TYPE_CHECKING:
     from hedgerow.tree._categories import Categories
@@ -34,10 +34,11 @@ def read_points(
     given = np.asarray(grid)
     columns = []
     for place, feature in enumerate(np.asarray(features).tolist()):
-        is_category = feature in categories
-        found = read_column(given[:, place], str(feature), as_category=is_category, by_type=False)
-        if isinstance(found, Factors):
-            found, _ = categories.numbers(feature, found)
+        column = read_column(given[:, place], str(feature))
+        if feature in categories:
+            found, _ = categories.numbers(feature, column.factorized())
+        else:
+            found = column.floats(str(feature))
         columns.append(found.astype(np.float64))
     return np.stack(columns, axis=1), np.asarray(features, dtype=np.int64)
 

@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 
 from hedgerow._base.parameters import one_of
 from hedgerow._base.state import stateful
+from hedgerow.data.table import view_table
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree._estimator import FITTED_RULES, PRUNABLE_RULES, PrunableTree
 from hedgerow.tree._growth import GROWTH_RULES
 from hedgerow.tree._partial_dependence import partial_dependence, read_points
-from hedgerow.tree._table import look_at
 from hedgerow.tree._training import value_targets
 
 __all__ = ["DecisionTreeRegressor"]
@@ -162,7 +162,7 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
             Fitted.
         """
         self._check()
-        source = look_at(X)
+        source = view_table(X)
         targets = value_targets(self, y, sample_weight, source.shape[0])
         self._keep(*self._grow(source, targets))
         return self

@@ -1,4 +1,4 @@
-"""Reading ahead: the next item is made in a thread while this one is worked on."""
+"""Reading ahead: a thread makes the next item while the current one is processed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _END: Any = object()
 
 
 def read_ahead(items: Iterator[Item]) -> Generator[Item]:
-    """Yield the items, the next of which is being made; what making one raises is raised here.
+    """Yield the items while a thread makes the next one; what that raises is raised here.
 
-    No more than two exist at a time: the one worked on, and the one that is made or waits.
+    No more than two exist at a time: the current one, and the next.
     """
     queue: SimpleQueue[Made] = SimpleQueue()
     room = threading.Semaphore(1)
@@ -26,7 +26,7 @@ def read_ahead(items: Iterator[Item]) -> Generator[Item]:
     thread = threading.Thread(target=_fill, args=(queue, items, room, unwanted), daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # the system has no thread left: then nothing is read ahead
+    except RuntimeError:  # the system has no thread left, so nothing is read ahead
         yield from items
         return
     try:
@@ -51,7 +51,7 @@ def _fill(
     room: threading.Semaphore,
     unwanted: threading.Event,
 ) -> None:
-    """Put every item into the queue when there is room, then the end, or the error that came instead."""
+    """Put every item into the queue when there is room, then the end, or the error that was raised."""
     item = None
     while item is not _END:
         room.acquire()

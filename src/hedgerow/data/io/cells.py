@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 MISSING = frozenset({"", "NA", "N/A", "nan", "NaN", "null", "?"})
-"""What stands for a missing value in a cell."""
+"""The texts that mean a missing value in a cell."""
 _LARGEST_EXACT = 2.0**53
 _MOST_SHOWN = 100
 """Characters of a cell that a message shows."""
@@ -31,7 +31,7 @@ _MOST_FIXED = 64
 
 
 def is_missing(cell: str) -> bool:
-    """Say whether a stripped cell stands for a missing value."""
+    """Say whether a stripped cell means a missing value."""
     return cell in MISSING
 
 
@@ -59,7 +59,7 @@ def _number_or_nan(cell: str) -> float:
 
 
 def _number(cell: str) -> float:
-    """Return what the cell says; Python's 1_000 is not a number in a file."""
+    """Return the number in a cell; Python's 1_000 is not a number in a file."""
     if "_" in cell:
         raise ValueError(cell)
     return float(cell)
@@ -78,14 +78,14 @@ def labels_of(cells: NDArray[np.object_], *, as_text: bool) -> NDArray[Any]:
 def text_array(texts: Sequence[str]) -> NDArray[Any]:
     """Return texts as an array: of fixed width, or of objects if some are long.
 
-    In an array of fixed width each takes as much room as the longest.
+    In an array of fixed width each takes as much memory as the longest.
     """
     is_long = max(map(len, texts), default=0) > _MOST_FIXED
     return np.array(texts, dtype=object if is_long else np.str_)
 
 
 def _is_exact(cell: str) -> bool:
-    """Say whether a number is no integer so long that a float would confuse it with its neighbour."""
+    """Say whether a float holds a number exactly, or it is not an integer."""
     return not cell.lstrip("+-").isdigit() or abs(float(cell)) < _LARGEST_EXACT
 
 

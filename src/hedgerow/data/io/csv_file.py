@@ -1,8 +1,8 @@
 """CSV files: read in pieces, so that memory holds numbers and not text.
 
-A column starts as numbers. If its very first piece has text it is a text column from then on; if
-text turns up later the file is read once more with that column as text, so that cells such as 007
-are kept as they are written.
+A column starts as numbers. If its first piece holds text, it is a text column from then on; if text
+occurs later, the file is read once more with that column as text, so that cells such as 007 are kept
+as they are written.
 """
 
 from __future__ import annotations
@@ -22,16 +22,24 @@ from hedgerow.data.io.cells import is_missing, labels_of, numbers_of, position_o
 from hedgerow.data.io.sniff import Layout, sniff_layout
 from hedgerow.data.io.source import DAMAGE, LONGEST_LINE, Source
 from hedgerow.data.io.table import Table, missing_mask
+from hedgerow.data.rows import some
 from hedgerow.errors import FileFormatError
 
-__all__ = ["CsvRequest", "column_names", "csv_pieces", "read_csv", "target_position"]
+__all__ = [
+    "CsvRequest",
+    "column_names",
+    "csv_pieces",
+    "read_csv",
+    "refuse_missing_target",
+    "target_position",
+]
 
 _CELLS_IN_A_PIECE = 200_000
 
 
 @dataclass(frozen=True)
 class CsvRequest:
-    """What the caller of read_table asked for; see there."""
+    """The arguments of read_table that concern CSV files; see there."""
 
     target: str | int | None
     require_target: bool
@@ -41,7 +49,7 @@ class CsvRequest:
 
 @dataclass
 class _Column:
-    """One column in the making."""
+    """One column while it is read."""
 
     name: str
     is_text: bool
@@ -50,7 +58,7 @@ class _Column:
     _known: dict[str, str | None] = field(default_factory=dict)
 
     def add(self, cells: tuple[str, ...]) -> None:
-        """Append a piece; after text in a later piece nothing more is kept."""
+        """Append a piece; once text occurs in a later piece, nothing more is kept."""
         if self.turned_to_text:
             return
         numbers = None if self.is_text else numbers_of(cells)
@@ -105,7 +113,7 @@ def _column_notes(features: dict[str, NDArray[Any]]) -> Iterator[str]:
     texts = [name for name, values in features.items() if values.dtype == object]
     if texts:
         columns = "1 column is" if len(texts) == 1 else f"{len(texts)} columns are"
-        yield f"{columns} text: {_listed(texts, 5)}."
+        yield f"{columns} text: {some(texts)}."
     n_missing = sum(int(missing_mask(values).sum()) for values in features.values())
     if n_missing:
         yield f"{n_missing:,} missing {'value' if n_missing == 1 else 'values'}."
@@ -115,7 +123,7 @@ def _column_notes(features: dict[str, NDArray[Any]]) -> Iterator[str]:
 
 
 def column_names(source: Source, layout: Layout) -> list[str]:
-    """Return the names in the first row, or its cells if it is no header."""
+    """Return the names in the first row, or its cells if it is not a header."""
     first = next(_rows(source, layout), None)
     if first is None:
         raise FileFormatError(source.path, None, "the file is empty; give a table with rows")
@@ -125,7 +133,7 @@ def column_names(source: Source, layout: Layout) -> list[str]:
     names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(cells)]
     if len(set(names)) < len(names):
         name, _ = Counter(names).most_common(1)[0]
-        problem = f"two columns are called {name!r}; give each column a name of its own"
+        problem = f"two columns are called {name!r}; give every column a different name"
         raise FileFormatError(source.path, line, problem)
     return names
 
@@ -164,13 +172,7 @@ def _no_target(layout: Layout, names: list[str], target: str | int) -> str:
             f"there is no column {target!r} among {len(names)} without names; "
             f"give a position from 0 to {len(names) - 1}, or -1 for the last"
         )
-    return f"there is no column {target!r}; choose the target among {_listed(names, 12)}"
-
-
-def _listed(names: list[str], limit: int) -> str:
-    """Return up to ``limit`` quoted names."""
-    shown = ", ".join(map(repr, names[:limit]))
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    return f"there is no column {target!r}; choose the target among {some(names, 12)}"
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -192,7 +194,7 @@ def _read_columns(
             for column, cells in zip(columns, pieces, strict=True):
                 column.add(cells)
             if position is not None:
-                _refuse_missing_target(source, lines, pieces[position])
+                refuse_missing_target(source, lines, pieces[position])
         late = {column.name for column in columns if column.turned_to_text}
         if not late:
             return columns
@@ -239,7 +241,7 @@ def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             try:
                 row = next(reader, None)
             except csv.Error as error:
-                problem = f"the row cannot be cut into cells ({error}); check its quotes"
+                problem = f"the row cannot be split into cells ({error}); check its quotes"
                 raise FileFormatError(source.path, line, problem) from error
             except UnicodeDecodeError as error:
                 problem = "the bytes are not UTF-8; save the file in UTF-8"
@@ -253,7 +255,7 @@ def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
 
 
 def _lines(source: Source, text: io.TextIOBase) -> Iterator[str]:
-    """Yield the lines, none of which may be so long that it would not fit into memory."""
+    """Yield the lines; refuse a line that is too long for memory."""
     number = 0
     while line := text.readline(LONGEST_LINE):
         number += 1
@@ -273,7 +275,7 @@ def _undecodable_line(source: Source) -> int | None:
     return None
 
 
-def _refuse_missing_target(source: Source, lines: list[int], cells: tuple[str, ...]) -> None:
+def refuse_missing_target(source: Source, lines: list[int], cells: tuple[str, ...]) -> None:
     """Refuse a row without a label, naming its line."""
     for line, cell in zip(lines, cells, strict=True):
         if is_missing(cell.strip()):

@@ -1,4 +1,4 @@
-"""LIBSVM (svmlight) files: the core parses them in pieces; of a bad line it is said what is wrong."""
+"""LIBSVM (svmlight) files, parsed by the core in pieces; an error says what is wrong with a line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_INDEX = 2**31 - 2
 
 
 class LibsvmBlocks:
-    """The rows of a LIBSVM file, a block at a time, with the indices that it writes."""
+    """The rows of a LIBSVM file, one block at a time, with indices as they are written."""
 
     feature_names: list[str] | None = None
 
@@ -35,9 +35,9 @@ class LibsvmBlocks:
         self.path: Path = source.path
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
-        """Yield the rows in blocks of about so many bytes of text."""
+        """Yield the rows in blocks of about ``block_bytes`` bytes of text."""
         n_before = 0
-        for text in self._stretches(block_bytes):
+        for text in self._pieces(block_bytes):
             labels, values, indices, bounds, n_lines, is_whole = _core.parse_libsvm(text)
             if not is_whole:
                 line = text.split(b"\n", n_lines + 1)[n_lines]
@@ -46,8 +46,8 @@ class LibsvmBlocks:
             if len(labels):
                 yield Block((values, indices, bounds), labels, len(text))
 
-    def _stretches(self, n_bytes: int) -> Iterator[bytes]:
-        """Yield the text in stretches of whole lines."""
+    def _pieces(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines."""
         n_before = 0
         with self.source.open() as stream:
             while True:
@@ -89,7 +89,7 @@ def _joined(blocks: list[Block]) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
 
 
 def _widened(source: Source, X: sp.csr_matrix, n_features: int | None) -> sp.csr_matrix:
-    """Return X with the columns asked for; none that holds values may be cut off."""
+    """Return X with the number of columns asked for; refuse fewer than hold values."""
     if n_features is None or n_features == X.shape[1]:
         return X
     if X.shape[1] > n_features:
@@ -112,16 +112,14 @@ def _problem(line: bytes) -> str:
     """Say what is wrong with a line that the core cannot read."""
     label, *pairs = line.split(b"#", 1)[0].split()
     if not _is_finite(label):
-        return f"the label {_quoted(label)} is no number; a line is: label index:value ..."
-    indices: list[
-        bytes
-    ] = []  # their digits: of any number of them, a number of Python's is not made
+        return f"the label {_quoted(label)} is not a number; a line is: label index:value ..."
+    indices: list[bytes] = []  # digits, as Python refuses to convert very many
     for pair in pairs:
         index, colon, value = pair.partition(b":")
         if index == b"qid":
             continue
         if not colon or not index.isdigit() or not _is_finite(value):
-            return f"{_quoted(pair)} is no index:value pair of finite numbers; correct or remove it"
+            return f"{_quoted(pair)} is not an index:value pair of finite numbers; correct or remove it"
         indices.append(index.lstrip(b"0"))
     if any((len(a), a) >= (len(b), b) for a, b in pairwise(indices)):
         return "the indices do not increase; sort the pairs of the line and keep each index once"
@@ -141,7 +139,7 @@ def _quoted(token: bytes) -> str:
 
 
 def _n_whole_lines(source: Source) -> int:
-    """Count the lines before the compressed data break off."""
+    """Count the whole lines before the damage in compressed data."""
     n_lines = 0
     with source.open() as stream:
         try:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hedgerow.data.io.block import Block, checked_weights, refuse_what_is_not_finite
+from hedgerow.data.io.block import Block, RowColumns
 from hedgerow.data.io.cells import position_of, text_array
+from hedgerow.data.rows import some
 from hedgerow.errors import FileFormatError, HedgerowError, ParameterError
 
 __all__ = ["ParquetBlocks"]
@@ -21,7 +24,7 @@ _MOST_SHOWN = 200
 
 
 class ParquetBlocks:
-    """The rows of a Parquet file, a block at a time; every column but the target is numbers."""
+    """The rows of a Parquet file, one block at a time; every column but the target holds numbers."""
 
     feature_names: list[str] | None
 
@@ -29,29 +32,26 @@ class ParquetBlocks:
         self, path: Path, target: str | int | None, weight: str | int | None = None
     ) -> None:
         if find_spec("pyarrow") is None:
-            msg = f"{path} is a Parquet file, which pyarrow reads; install hedgerow[io]"
+            msg = f"{path} is a Parquet file, which only pyarrow can read; install hedgerow[io]"
             raise ParameterError(msg)
         self.path = path
         with self._reading(), self._open() as file:
             schema = file.schema_arrow
             names = schema.names
         if len(set(names)) < len(names):
-            problem = "two columns have the same name; give each column a name of its own"
+            problem = "two columns have the same name; give every column a different name"
             raise FileFormatError(self.path, None, problem)
         self._target = self._column(names, -1 if target is None else target, "target")
-        self._weight = None if weight is None else self._column(names, weight, "weight")
-        self._features = [name for name in names if name not in (self._target, self._weight)]
-        if not self._features or self._weight == self._target:
-            problem = "there is no column but the target and the weights; add columns to learn from"
-            raise FileFormatError(self.path, None, problem)
-        self.feature_names = self._features
-        for name in [*self._features, *([] if self._weight is None else [self._weight])]:
+        weighing = None if weight is None else self._column(names, weight, "weight")
+        self._rows = RowColumns.of(path, names, self._target, weighing)
+        self.feature_names = self._rows.features
+        for name in [*self.feature_names, *([] if weighing is None else [weighing])]:
             self._refuse_unless_numbers(name, schema.field(name).type)
         self._refuse_nested(schema.field(self._target).type)
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
-        """Yield the rows in blocks of about so many bytes in memory."""
-        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._features) + 8))
+        """Yield the rows in blocks of about ``block_bytes`` bytes in memory."""
+        n_before, n_rows = 0, max(1, block_bytes // (8 * len(self._rows.features) + 8))
         with self._reading(), self._open() as file:
             for batch in file.iter_batches(batch_size=n_rows):
                 block = self._block(batch, n_before)
@@ -59,17 +59,12 @@ class ParquetBlocks:
                 yield block
 
     def _block(self, batch: Any, n_before: int) -> Block:
-        """Return the rows of a batch, of which ``n_before`` went before."""
-        batch.validate(full=True)  # lengths and offsets may lie in a damaged file
-        X = np.empty((batch.num_rows, len(self._features)))
-        for j, name in enumerate(self._features):
-            X[:, j] = _numbers(batch.column(name))
-        refuse_what_is_not_finite(self.path, self._features, X, n_before)
+        """Return the rows of a batch, which ``n_before`` rows precede."""
+        batch.validate(full=True)  # lengths and offsets may be wrong in a damaged file
         labels = self._labels(batch.column(self._target), n_before)
-        weights = None
-        if self._weight is not None:
-            weights = checked_weights(self.path, _numbers(batch.column(self._weight)), n_before)
-        return Block((X,), labels, batch.nbytes, weights)
+        return replace(
+            self._rows.block(partial(_numbers, batch), labels, n_before), n_bytes=batch.nbytes
+        )
 
     def _open(self) -> Any:
         from pyarrow import parquet
@@ -78,7 +73,7 @@ class ParquetBlocks:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Say of whatever pyarrow raises that the file cannot be read."""
+        """Turn whatever pyarrow raises into an error that names the file."""
         import pyarrow as pa
 
         try:
@@ -87,7 +82,7 @@ class ParquetBlocks:
             raise
         except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
             reason = " ".join(str(error).split())[:_MOST_SHOWN]
-            problem = f"it is no Parquet file that pyarrow can read ({reason}); write it again"
+            problem = f"it is not a Parquet file that pyarrow can read ({reason}); write it again"
             raise FileFormatError(self.path, None, problem) from error
 
     def _labels(self, column: Any, n_before: int) -> Any:
@@ -113,8 +108,7 @@ class ParquetBlocks:
             return str(wanted)
         position = position_of(wanted, len(names))
         if position is None:
-            shown = ", ".join(map(repr, names[:12])) + (" ..." if len(names) > 12 else "")
-            problem = f"there is no column {wanted!r}; choose the {role} among {shown}"
+            problem = f"there is no column {wanted!r}; choose the {role} among {some(names, 12)}"
             raise FileFormatError(self.path, None, problem)
         return names[position]
 
@@ -141,6 +135,6 @@ def _text(label: Any) -> str:
     return label.decode("utf-8") if isinstance(label, bytes) else str(label)
 
 
-def _numbers(column: Any) -> Any:
+def _numbers(batch: Any, name: str) -> Any:
     """Return a column as an array of numbers."""
-    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    return batch.column(name).cast("float64", safe=False).to_numpy(zero_copy_only=False)

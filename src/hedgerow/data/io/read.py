@@ -7,14 +7,11 @@ from pathlib import Path
 
 from hedgerow.data.io.csv_file import CsvRequest, read_csv
 from hedgerow.data.io.libsvm_file import read_libsvm
-from hedgerow.data.io.sniff import N_SAMPLED_LINES, looks_like_libsvm
+from hedgerow.data.io.sniff import N_SAMPLED_LINES, check_format, is_libsvm
 from hedgerow.data.io.source import Source
 from hedgerow.data.io.table import Table
-from hedgerow.errors import ParameterError
 
 __all__ = ["read_table"]
-
-_FORMATS = ("auto", "csv", "libsvm")
 
 
 def read_table(
@@ -31,19 +28,19 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        The file; "-" is standard input. It is read more than once, so that a pipe is refused.
+        The file; "-" is standard input. A file is read more than once, so a pipe is refused.
     target : str or int, optional
-        The column with the labels: its name, or its position from 0 (negative: from the end), also
-        written as text. In a LIBSVM file the labels are where they are, and none is given.
+        The column with the labels: its name, or its position from 0 (negative: from the end), which
+        may be given as text. In a LIBSVM file the labels are at the start of each line; give none.
     format : {"auto", "csv", "libsvm"}
-        "auto" looks at the first lines.
+        The format of the file; "auto" infers it from the first lines.
     n_features : int, optional
-        How many features a LIBSVM file has, where its last columns may be empty. In a CSV file
-        without a header it tells, with ``require_target=False``, whether the target is there.
+        How many features a LIBSVM file has, in case its last columns are empty. In a CSV file
+        without a header, with ``require_target=False``, it decides whether there is a target.
     text_columns : collection of str
         Columns, the target among them, to read as text even if every cell is a number.
     require_target : bool
-        Whether a CSV file without the target column is an error; if not, ``y`` is None.
+        Whether a CSV file without the target column is an error; if it is not, ``y`` is None.
 
     Returns
     -------
@@ -66,18 +63,10 @@ def read_table(
     others in one of fixed width.
     LIBSVM: indices count from 1, or from 0 if an index 0 is found.
     """
-    if format not in _FORMATS:
-        msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
-        raise ParameterError(msg)
+    check_format(format, "csv", "libsvm")
     source = Source(path)
     head = source.head(N_SAMPLED_LINES)
-    if format == "libsvm" or (format == "auto" and looks_like_libsvm(head)):
-        if target is not None and require_target:
-            msg = (
-                f"target={target!r} cannot be chosen in {source.path}: a LIBSVM file has its "
-                "labels at the start of each line; leave target out"
-            )
-            raise ParameterError(msg)
+    if is_libsvm(source.path, head, format, target if require_target else None):
         return read_libsvm(source, n_features)
     request = CsvRequest(target, require_target, n_features, frozenset(text_columns))
     return read_csv(source, head, request)

@@ -12,13 +12,12 @@ from hedgerow.data.io.block import Block, BlockReader
 from hedgerow.data.io.csv_blocks import CsvBlocks
 from hedgerow.data.io.libsvm_file import LibsvmBlocks
 from hedgerow.data.io.parquet_file import ParquetBlocks
-from hedgerow.data.io.sniff import N_SAMPLED_LINES, looks_like_libsvm
+from hedgerow.data.io.sniff import N_SAMPLED_LINES, check_format, is_libsvm
 from hedgerow.data.io.source import Source
 from hedgerow.errors import DataError, FileAccessError, FileFormatError, ParameterError
 
 __all__ = ["RowFiles"]
 
-_FORMATS = ("auto", "csv", "libsvm", "parquet")
 _PARQUET = b"PAR1"
 
 
@@ -28,14 +27,14 @@ class RowFiles:
     Parameters
     ----------
     paths : str, Path, or several
-        The files; text with ``*``, ``?`` or ``[`` stands for all that match, sorted.
+        The files; a path with ``*``, ``?`` or ``[`` is a pattern for all that match, sorted.
     target : str, int or None
-        The column with the labels, as in :func:`read_table`; None is the last one. A LIBSVM file
-        has its labels where they are.
+        The column with the labels, as in :func:`read_table`; None is the last column. In a LIBSVM
+        file the labels are at the start of each line.
     weight : str, int or None
         The column with the weights of the rows, if there is one.
     format : {"auto", "csv", "libsvm", "parquet"}
-        "auto" looks at the first bytes.
+        The format of the files; "auto" infers it from the first bytes.
     block_bytes : int
         About how many bytes a block takes: of text, or of numbers in memory for Parquet.
 
@@ -58,9 +57,7 @@ class RowFiles:
         format: str = "auto",  # noqa: A002 - the word a user would look for
         block_bytes: int = 1 << 24,
     ) -> None:
-        if format not in _FORMATS:
-            msg = f"format={format!r} is not known; choose one of {', '.join(map(repr, _FORMATS))}"
-            raise ParameterError(msg)
+        check_format(format, "csv", "libsvm", "parquet")
         self.paths = _found(paths)
         self.block_bytes = block_bytes
         self._columns = target, weight
@@ -71,7 +68,7 @@ class RowFiles:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What tells these blocks from others, or from those of the same files at another time."""
+        """What identifies these blocks: paths, sizes and times of the files, columns and block size."""
         facts = [(path, path.stat()) for path in self.paths]
         files = [(str(path.resolve()), fact.st_size, fact.st_mtime_ns) for path, fact in facts]
         return files, self._columns, self.block_bytes
@@ -90,7 +87,7 @@ class RowFiles:
 
 
 def _found(paths: str | Path | Iterable[str | Path]) -> list[Path]:
-    """Return the files that are meant, patterns resolved."""
+    """Return the files, with patterns resolved."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found: list[Path] = []
     for each in given:
@@ -108,19 +105,13 @@ def _found(paths: str | Path | Iterable[str | Path]) -> list[Path]:
 def _reader(
     path: Path, target: str | int | None, weight: str | int | None, file_format: str
 ) -> BlockReader:
-    """Return the reader of a file's format."""
+    """Return the reader for the format of a file."""
     source = Source(path)
     source.open().close()
     if file_format == "parquet" or (file_format == "auto" and source.starts_with(_PARQUET)):
         return ParquetBlocks(path, target, weight)
     head = source.head(N_SAMPLED_LINES)
-    if file_format == "libsvm" or (file_format == "auto" and looks_like_libsvm(head)):
-        if target is not None:
-            msg = (
-                f"target={target!r} cannot be chosen in {path}: a LIBSVM file has its labels at "
-                "the start of each line; leave target out"
-            )
-            raise ParameterError(msg)
+    if is_libsvm(path, head, file_format, target):
         if weight is not None:
             msg = (
                 f"weight={weight!r} cannot be chosen in {path}: a LIBSVM file has no column for it; "

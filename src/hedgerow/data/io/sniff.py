@@ -1,4 +1,4 @@
-"""What a file of text is, and how a CSV file is written, inferred from the first lines."""
+"""The format of a text file, and the layout of a CSV file, inferred from the first lines."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hedgerow.data.io.cells import is_missing, is_number, position_of
-from hedgerow.errors import FileFormatError
+from hedgerow.errors import FileFormatError, ParameterError
 
-__all__ = ["MOST_COLUMNS", "N_SAMPLED_LINES", "Layout", "looks_like_libsvm", "sniff_layout"]
+__all__ = ["MOST_COLUMNS", "N_SAMPLED_LINES", "Layout", "check_format", "is_libsvm", "sniff_layout"]
 
 N_SAMPLED_LINES = 100
-"""How many first lines are looked at."""
+"""How many lines are read to infer the format."""
 MOST_COLUMNS = 2**20
-"""Columns of a CSV file: each takes some 500 bytes whatever it holds."""
+"""The most columns of a CSV file: each takes some 500 bytes, even if it is empty."""
 
 _LIBSVM_LINE = re.compile(rb"[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:,;]+)+\s*(#.*)?")
 
@@ -38,7 +38,29 @@ class Layout:
         return f"CSV, cells separated by {_DELIMITERS[self.delimiter]}, {header}."
 
 
-def looks_like_libsvm(head: list[bytes]) -> bool:
+def check_format(file_format: str, *known: str) -> None:
+    """Refuse a format that is neither "auto" nor known."""
+    if file_format not in ("auto", *known):
+        choice = ", ".join(map(repr, ("auto", *known)))
+        raise ParameterError(f"format={file_format!r} is not known; choose one of {choice}")
+
+
+def is_libsvm(
+    path: Path, head: list[bytes], file_format: str, target: str | int | None = None
+) -> bool:
+    """Say whether a file is in LIBSVM format, in which a target cannot be chosen."""
+    if file_format != "libsvm" and not (file_format == "auto" and _looks_like_libsvm(head)):
+        return False
+    if target is not None:
+        msg = (
+            f"target={target!r} cannot be chosen in {path}: a LIBSVM file has its labels at the "
+            "start of each line; leave target out"
+        )
+        raise ParameterError(msg)
+    return True
+
+
+def _looks_like_libsvm(head: list[bytes]) -> bool:
     """Say whether most lines are a label and index:value pairs."""
     lines = [line.strip() for line in head]
     lines = [line for line in lines if line and not line.startswith(b"#")]
@@ -60,7 +82,7 @@ def sniff_layout(path: Path, head: list[bytes], target: str | int | None) -> Lay
 
 
 def _refuse_too_many_cells(path: Path, number: int, line: bytes) -> None:
-    """Refuse a line with more cells than columns can be, before they are made."""
+    """Refuse a line with too many cells before they are read."""
     if len(line) <= MOST_COLUMNS:
         return
     n_cells = 1 + max(line.count(delimiter.encode()) for delimiter in _DELIMITERS)
@@ -73,7 +95,7 @@ def _refuse_too_many_cells(path: Path, number: int, line: bytes) -> None:
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:
-    """Return the stripped cells of the rows up to the first that cannot be cut into cells."""
+    """Return the stripped cells of the rows up to the first that cannot be split into cells."""
     rows: list[list[str]] = []
     try:
         reader = csv.reader(
@@ -93,7 +115,7 @@ def _is_name(target: str | int | None, first: list[str]) -> bool:
 
 
 def _regularity(text: str, delimiter: str) -> float:
-    """Return the share of rows that have the commonest number of cells; 0 if that is one."""
+    """Return the share of rows that have the most frequent number of cells; 0 if that is one."""
     widths = Counter(len(row) for row in _rows(text, delimiter))
     if not widths:
         return 0.0
@@ -104,9 +126,9 @@ def _regularity(text: str, delimiter: str) -> float:
 def _is_header(first: list[str], rest: list[list[str]]) -> bool:
     """Say whether the first row names columns instead of holding values.
 
-    Names are different texts. They stand above numbers, or are texts that never come again.
+    Names are distinct texts, above a column of numbers or not repeated in any column.
     """
-    # A number with a decimal comma is text to us, but nobody names a column so.
+    # A number with a decimal comma is read as text, but is not the name of a column.
     numbers = [is_number(cell.replace(",", ".")) for cell in first]
     if any(numbers) or any(cell and is_missing(cell) for cell in first):
         return False

@@ -1,4 +1,4 @@
-"""The bytes of a file, decompressed, from the start as often as needed."""
+"""The decompressed bytes of a file, read from the start as often as needed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from hedgerow.errors import FileAccessError, FileFormatError
 __all__ = ["DAMAGE", "LONGEST_LINE", "Source", "open_regular"]
 
 DAMAGE = (EOFError, OSError, zlib.error)
-"""What the decompressors raise in the middle of a file that is cut short or altered."""
+"""What the decompressors raise for a file that is truncated or damaged."""
 
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOLDER = "it is a folder; name a file in it"
 
 LONGEST_LINE = 2**28
-"""Bytes, or characters, of a line that is read: compressed data can be a thousand times as long as
-the file, and memory must not follow them."""
+"""The most bytes, or characters, of a line: compressed data can be a thousand times as long as the
+file, and must not fill the memory."""
 _MOST_OF_A_HEAD = 2**26
-"""Bytes of the first lines together, of which one may always be whole."""
+"""The most bytes of the first lines together, after which no further line is read."""
 
 
 class Source:
@@ -51,7 +51,7 @@ class Source:
         return _without_byte_order_mark(stream)
 
     def head(self, n_lines: int) -> list[bytes]:
-        """Return the first lines; damage is left to be found when the whole file is read."""
+        """Return the first lines; damage is reported when the whole file is read."""
         lines: list[bytes] = []
         n_bytes = 0
         with self.open() as stream, suppress(*DAMAGE):
@@ -64,18 +64,18 @@ class Source:
         return lines
 
     def starts_with(self, start: bytes) -> bool:
-        """Say whether these are the first bytes; where they are damaged they are not."""
+        """Say whether a file starts with these bytes; a damaged one does not."""
         with self.open() as stream, suppress(*DAMAGE):
             return stream.read(len(start)) == start
         return False
 
     def too_long(self, line: int) -> FileFormatError:
-        """Return the error for a line that is longer than any that is read."""
+        """Return the error for a line that is too long."""
         problem = f"the line is longer than {LONGEST_LINE:,} bytes; give a table with shorter lines"
         return FileFormatError(self.path, line, problem)
 
     def damaged(self, line: int) -> FileFormatError:
-        """Return the error for compressed data that break off in a line."""
+        """Return the error for compressed data that are damaged in a line."""
         problem = "the compressed data are damaged or cut short; copy or compress the file again"
         return FileFormatError(self.path, line, problem)
 
@@ -85,7 +85,7 @@ class Source:
         return open_regular(self.path)
 
     def _reopen(self, plain: BinaryIO) -> BinaryIO | Path:
-        """Return what a decompressor shall open; given a path, it also closes the file."""
+        """Return what a decompressor opens; given a path, it also closes the file."""
         if self._memory is not None:
             return plain
         plain.close()
@@ -93,7 +93,7 @@ class Source:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading; a pipe, device or folder is refused at once, whoever is at its other end."""
+    """Open a file for reading; a pipe, device or folder is refused without waiting for its other end."""
     try:
         # Without O_NONBLOCK, a pipe is opened only when somebody writes to it; files do not care.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -103,9 +103,7 @@ def open_regular(path: Path) -> BinaryIO:
     if stat.S_ISREG(mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
-    what = (
-        _FOLDER if stat.S_ISDIR(mode) else "it is not a regular file; copy what it gives into one"
-    )
+    what = _FOLDER if stat.S_ISDIR(mode) else "it is not a regular file; copy its content into one"
     raise FileAccessError(f"cannot read {path}: {what}")
 
 
@@ -125,5 +123,5 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file; check its name and folder"
     if isinstance(error, PermissionError):
-        return "permission is denied; ask its owner or copy it to where you may read"
+        return "permission is denied; ask its owner for access, or for a copy"
     return f"{getattr(error, 'strerror', None) or error}; check the disk and the name"

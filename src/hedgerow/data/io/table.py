@@ -1,4 +1,4 @@
-"""What reading a file gives: named columns or a sparse matrix, labels, and notes."""
+"""A table from a file: named columns or a sparse matrix, labels, and notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Features: TypeAlias = dict[str, NDArray[Any]] | sp.csr_matrix
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it was read from a file.
+    """A table that was read from a file.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Table:
         The labels, integers where they are written as whole numbers; None if no target was asked
         for.
     target : str, int or None
-        Which column the labels came from: its name, or its position in a file without a header.
+        The column the labels came from: its name, or its position in a file without a header.
     notes : tuple of str
         What was inferred about the file, one sentence each.
     """
@@ -39,12 +39,17 @@ class Table:
     notes: tuple[str, ...] = ()
 
     @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns in X by name; a sparse matrix has none."""
+        return self.X if isinstance(self.X, dict) else {}
+
+    @property
     def n_rows(self) -> int:
-        """How many rows there are."""
-        if isinstance(self.X, dict):
-            columns = [*self.X.values(), *([] if self.y is None else [self.y])]
-            return len(columns[0])
-        return int(self.X.shape[0])
+        """The number of rows."""
+        if not isinstance(self.X, dict):
+            return int(self.X.shape[0])
+        columns = [*self.X.values(), *([] if self.y is None else [self.y])]
+        return len(columns[0])
 
     @property
     def feature_names(self) -> list[str] | None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow._engine import check_n_threads
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.jackknife import JackknifeVariance
 from hedgerow.ensemble.forest.node_impurity import with_impurities
@@ -23,7 +24,7 @@ from hedgerow.ensemble.importance.record import Importances
 from hedgerow.ensemble.out_of_bag import Metric, OutOfBag
 from hedgerow.ensemble.sampling import known_sampler
 from hedgerow.errors import UnavailableError
-from hedgerow.tree._table import look_at, prediction_blocks
+from hedgerow.tree._table import prediction_blocks
 
 __all__ = ["Forest"]
 
@@ -136,7 +137,7 @@ class Forest(LeafProximity, JackknifeVariance):
         n_nodes_ptr : ndarray of int64 of shape (n_trees + 1,)
             Where the nodes of each tree begin, and the last end.
         """
-        source = look_at(X)
+        source = view_table(X)
         paths = [tree.decision_path(source) for tree in self.estimators_]
         starts = np.cumsum([0, *(path.shape[1] for path in paths)])
         return sp.hstack(paths).tocsr(), starts

@@ -32,6 +32,7 @@ from hedgerow._base.parameters import (
 from hedgerow._base.state.rules import AttributeRule, instance_of, optional
 from hedgerow._engine import check_n_threads
 from hedgerow.data.row_sketch import RowSketch
+from hedgerow.data.table import TableView, view_table
 from hedgerow.ensemble.forest.builder import ForestBuilder, TreeEnsemble
 from hedgerow.ensemble.forest.leaf_targets import LeafTargetRecorder
 from hedgerow.ensemble.forest.training import ForestTrainingData
@@ -53,9 +54,7 @@ from hedgerow.tree._estimator import TakesTables
 from hedgerow.tree._growth import GROWTH_RULES, n_features_tried
 from hedgerow.tree._table import (
     FeatureTable,
-    Source,
     encode,
-    look_at,
     prediction_rows,
     remember_table,
 )
@@ -165,7 +164,7 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, oob_group: Any) -> None:
         """Grow the forest of a table, or add to the one there is."""
         self._check()
-        source = look_at(X)
+        source = view_table(X)
         targets = self._targets(y, sample_weight, source.shape[0])
         table = self._encoded(source)
         if self._goes_on and not table.is_whole:
@@ -178,7 +177,7 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
         check_parameters(self, self._rules)
         self._refuse_contradictions()
 
-    def _encoded(self, source: Source) -> FeatureTable:
+    def _encoded(self, source: TableView) -> FeatureTable:
         """Return a table encoded; all forests with the same ``categorical_features`` can share it."""
         n_threads = check_n_threads(self.n_jobs)
         return encode(source, self.categorical_features, n_threads, may_stop=True)

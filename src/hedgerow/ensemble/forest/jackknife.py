@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from hedgerow._engine import check_n_threads
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.fit import ForestFit
 from hedgerow.ensemble.sampling import NEVER, RowSampler, known_sampler
 from hedgerow.errors import UnavailableError
-from hedgerow.tree._table import look_at, prediction_blocks
+from hedgerow.tree._table import prediction_blocks
 
 __all__ = ["JackknifeVariance", "tree_answers"]
 
@@ -86,7 +87,7 @@ class JackknifeVariance(ForestFit):
         check_fitted(self)
         draws = _Draws(known_sampler(self, "predict_variance"), len(self.trees_))
         classes = self._known_classes()
-        source = look_at(X)
+        source = view_table(X)
         blocks = prediction_blocks(self, source)
         n_answers = source.shape[0] * self.trees_.n_outputs * self.trees_.width
         form = draws.form() if draws.is_worth_a_form(n_answers) else None

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from hedgerow._base.memory import refuse_beyond_memory
 from hedgerow._engine import check_n_threads
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.fit import ForestFit
 from hedgerow.ensemble.sampling import known_sampler
 from hedgerow.errors import DataError, ParameterError, UnavailableError
-from hedgerow.tree._table import look_at, prediction_blocks
+from hedgerow.tree._table import prediction_blocks
 
 __all__ = ["LeafProximity", "out_of_bag_rows"]
 
@@ -92,8 +93,8 @@ class LeafProximity(ForestFit):
             msg = "proximity(oob=True) compares the rows of the fit with each other; leave Y out"
             raise ParameterError(msg)
         check_fitted(self)
-        X = look_at(X)
-        Y = X if Y is None else look_at(Y)
+        X = view_table(X)
+        Y = X if Y is None else view_table(Y)
         n, m = X.shape[0], Y.shape[0]
         refuse_beyond_memory(
             8 * n * m,

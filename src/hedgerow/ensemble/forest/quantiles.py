@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from hedgerow._base.parameters import is_number
 from hedgerow._engine import check_n_threads, in_threads
+from hedgerow.data.table import view_table
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.base import Forest
 from hedgerow.ensemble.forest.jackknife import tree_answers
 from hedgerow.ensemble.forest.leaf_targets import LeafTargets
 from hedgerow.ensemble.forest.proximity import out_of_bag_rows
 from hedgerow.errors import ParameterError, UnavailableError
-from hedgerow.tree._table import look_at, prediction_blocks
+from hedgerow.tree._table import prediction_blocks
 
 __all__ = ["QuantileForest"]
 
@@ -78,7 +79,7 @@ class QuantileForest(Forest):
         check_fitted(self)
         asked = _read_quantiles(quantiles)
         targets = self._kept_targets()
-        source = look_at(X)
+        source = view_table(X)
         out = out_of_bag_rows(self, source.shape[0], "oob=True") if oob else None
         found = np.empty((source.shape[0], self.n_outputs_, len(asked)))
         ask = partial(self._fill, targets, asked, found, out)

@@ -12,12 +12,13 @@ from sklearn.model_selection import ParameterGrid
 
 from hedgerow._base.parameters import check_seed, whole_number
 from hedgerow._engine import in_threads
+from hedgerow.data.table import TableView, view_table
 from hedgerow.ensemble.forest.fit import ForestFit
 from hedgerow.ensemble.out_of_bag import Metric
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored
 from hedgerow.resampling.bootstrapping import check
-from hedgerow.tree._table import FeatureTable, Source, look_at
+from hedgerow.tree._table import FeatureTable
 
 __all__ = ["OobTuning", "TriedForest", "tune_by_oob"]
 
@@ -149,7 +150,7 @@ def tune_by_oob(
         msg = f"tune_by_oob needs a forest, such as RandomForestClassifier(), and got {type(forest).__name__}"
         raise ParameterError(msg)
     check("n_resamples", n_resamples, whole_number(2))
-    trial = _Trial(forest, look_at(X), (y, sample_weight, oob_group), metric, n_resamples)
+    trial = _Trial(forest, view_table(X), (y, sample_weight, oob_group), metric, n_resamples)
     candidates = list(ParameterGrid(grid))
     tried, best = [], None
     for found, fitted in _until_stopped(trial, candidates):
@@ -178,7 +179,7 @@ class _Trial:
     def __init__(
         self,
         forest: ForestFit,
-        source: Source,
+        source: TableView,
         given: tuple[Any, Any, Any],
         metric: Metric | None,
         n_resamples: int,

@@ -1,19 +1,19 @@
 """Dual coordinate descent by blocks, for rows that do not fit into memory together.
 
 Problem: LinearProblem with the quadratic penalty, any loss and any intercept, whose rows come a block
-at a time. The alphas of all rows and w = sum_i alpha_i y_i x_i are kept; a block that has been read is
-the dual problem over its own alphas, the others being fixed inside w, and gets some sweeps.
+at a time. The alphas of all rows and w = sum_i alpha_i y_i x_i are kept. A block is the dual problem over
+its own alphas, with all others fixed inside w, and is swept a few times.
 
 All rows share the intercept. If it follows a single block, the next block undoes that, and the more
-rows there are the slower it settles. So it is held back: (b - b')^2 / (2 reach) is added to the
-objective, and b' becomes b after every pass (proximal point method). The dual of that is the one of a
+rows there are the slower it converges. So it is held back: (b - b')^2 / (2 reach) is added to the
+objective, and b' becomes b after every pass (proximal point method). Its dual is that of a
 penalised intercept with rho = reach, or a little less, and a shift. The reach is that at which all
 rows together would move b as far as they do without the addition; where few of them can move, as most
 are at a bound, it grows while the sum of alpha_i y_i of a free intercept is slow to vanish.
 
-Given: a plane, and a block's problem with the rows it stands for. Kept: the plane.
-Cost: one reading of the files a pass, of which there are about as many as sweeps in memory; a few
-sweeps over each block while it is there.
+Given: a state, and a block's problem with the numbers of its rows. Kept: the state.
+Cost: one reading of all rows per pass, of which there are about as many as sweeps in memory; a few
+sweeps over each block while it is in memory.
 Paper: Yu, Hsieh, Chang, Lin, Large linear classification when data cannot fit in memory, KDD 2010.
 """
 
@@ -21,77 +21,71 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.blocks import RowVector
 from hedgerow.losses import Loss
 from hedgerow.monitor import current
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.linear.dual_coordinate_descent import core_solver
 
-__all__ = ["BlockDescent", "Plane", "reach"]
+__all__ = ["BlockDescent", "DescentState", "reach"]
 
 Vector = NDArray[np.float64]
-
-
-class Numbers(Protocol):
-    """A number for every row, of which slices are read and written."""
-
-    def __getitem__(self, rows: slice, /) -> Vector: ...
-    def __setitem__(self, rows: slice, values: Vector, /) -> None: ...
 
 
 SWEEPS = 4
 """Sweeps over a block while it is in memory: beyond, they fit the block and not all rows."""
 FIRST_SHARE = 0.1
-"""A guess of how much of the gap that a pass sees is left at its end."""
+"""A guess of the share of the gap measured during a pass that is left at its end."""
 FREEDOM = 2.0
-"""How far b may go in the first pass, in what all rows together would move it by."""
+"""How far b may move in the first pass, relative to what all rows together would move it by."""
 SLOW = 0.5
-"""Share of a sum of alpha_i y_i that is left by a pass which is then given a longer reach."""
+"""If more than this share of the sum of alpha_i y_i is left after a pass, the reach grows."""
 LONGER = 2.0
-"""By how much a reach grows, or falls."""
+"""The factor by which the reach grows or falls."""
 
 
-def reach(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> float:
-    """Return how far b may go in the first pass, for a sum of alpha_i y_i that is off by 1.
+def reach(loss: Loss, mean_sq_norm: float, weight: Vector, n_rows: int) -> float:
+    """Return how far b may move in the first pass, for a sum of alpha_i y_i that is off by 1.
 
-    ``mean_norm`` is the mean of the squared norms of the rows; ``weight`` may be that of some of them.
+    ``mean_sq_norm`` is the mean of the squared norms of the rows; ``weight`` may be that of some of them.
     """
     curvature = float(np.mean(loss.curvature(weight[weight > 0])))
-    return FREEDOM * (mean_norm + curvature or 1.0) / n_rows
+    return FREEDOM * (mean_sq_norm + curvature or 1.0) / n_rows
 
 
 @dataclass
-class Plane:
-    """Where the descent of one plane stands.
+class DescentState:
+    """Where the descent stands with one problem.
 
     Attributes
     ----------
-    alpha : array or file of numbers
-        Of all rows.
+    alpha : RowVector
+        The alphas of all rows.
     w : ndarray
-        What they make: sum_i alpha_i y_i x_i.
+        sum_i alpha_i y_i x_i.
     reach : float
-        How far b may go in a pass.
+        How far b may move in a pass.
     intercept, anchor : float
         b, and what it was before this pass.
     last_excess : float
         sum_i alpha_i y_i before this pass.
     excess, n_swept
-        As the core keeps them: sum_i alpha_i y_i, and sweeps so far.
+        sum_i alpha_i y_i, and sweeps so far, as the core counts them.
     losses, gain : float
-        Of the rows visited in this pass: their losses at the w that met them, and what their
+        Of the rows visited in this pass: their losses before their block was swept, and what their
         alphas add to the dual.
     seen, share : float
-        The relative gap as the pass saw it, and the share of that which was left when it was last
-        measured: the losses are those before a block was swept.
+        The relative gap as measured during the pass, and the share of it that was left at the last
+        certificate.
     """
 
-    alpha: Numbers
+    alpha: RowVector
     w: Vector
     reach: float
     intercept: float = 0.0
@@ -112,8 +106,8 @@ class Plane:
         """Return the alphas of some rows."""
         return self.alpha[rows]
 
-    def settle(self, w: Vector, balance: float, gap: float) -> None:
-        """Take over what alpha really makes, and the relative gap, computed anew from all rows."""
+    def correct(self, w: Vector, balance: float, gap: float) -> None:
+        """Take over w and the sum of alpha_i y_i, computed anew from all rows, and the relative gap."""
         self.w, self.excess = w, balance
         if 0.0 < self.seen < np.inf:
             self.share = gap / self.seen
@@ -121,27 +115,27 @@ class Plane:
 
 @dataclass(frozen=True)
 class BlockDescent:
-    """The same sweeps for every plane and block.
+    """Sweeps of dual coordinate descent over one block after the other.
 
     Attributes
     ----------
-    alphas : sequence of arrays or files of numbers
-        Those of all rows, a plane each, all 0.
+    alphas : sequence of RowVector
+        The alphas of all rows for every problem, all 0.
     n_features : int
         The length of w.
     reach : float
-        How far b may go in the first pass; see :func:`reach`.
+        How far b may move in the first pass; see :func:`reach`.
     unit : float
-        The size that scores are of.
+        The scale of the scores.
     fine : float
         A violation below which a block needs no more sweeps.
     seed : int
-        Seeds the orders.
+        Seed of the order of the rows.
     options : mapping
-        Those of dual coordinate descent.
+        The options of dual coordinate descent.
     """
 
-    alphas: Sequence[Numbers]
+    alphas: Sequence[RowVector]
     n_features: int
     reach: float
     unit: float
@@ -152,46 +146,46 @@ class BlockDescent:
     name = "dual_coordinate_descent"
     moves_alphas = True
 
-    def plane(self, number: int) -> Plane:
-        """Return a plane that starts at 0."""
-        return Plane(self.alphas[number], np.zeros(self.n_features), self.reach)
+    def start(self, number: int) -> DescentState:
+        """Return the state of a problem at 0."""
+        return DescentState(self.alphas[number], np.zeros(self.n_features), self.reach)
 
-    def begin_pass(self, plane: Plane) -> None:
+    def begin_pass(self, state: DescentState) -> None:
         """Begin with empty sums, and hold the intercept where it is."""
-        plane.losses = plane.gain = 0.0
-        plane.anchor, plane.last_excess = plane.intercept, plane.excess
+        state.losses = state.gain = 0.0
+        state.anchor, state.last_excess = state.intercept, state.excess
 
-    def visit(self, plane: Plane, problem: LinearProblem, rows: slice) -> None:
-        """Sweep over a block; if that is stopped, the plane stays as it was."""
-        rho = _rho(problem, plane.reach)
-        shift = rho / plane.reach * plane.anchor
+    def visit(self, state: DescentState, problem: LinearProblem, rows: slice) -> None:
+        """Sweep over a block; if that is stopped, the state stays as it was."""
+        rho = _rho(problem, state.reach)
+        shift = rho / state.reach * state.anchor
         core = core_solver(problem, rho, self.seed, self.options, moves_shift=False)
         with current().guard():
-            core.restore(plane.alpha[rows], plane.w, shift, plane.excess, plane.n_swept, False)
+            core.restore(state.alpha[rows], state.w, shift, state.excess, state.n_swept, False)
             losses = problem.losses(core.scores)
             core.run(SWEEPS, self.fine)
-        alpha, plane.w, _, plane.excess, plane.n_swept, _ = core.state()
-        plane.alpha[rows], plane.intercept = alpha, core.intercept
-        plane.losses += losses
-        plane.gain += problem.gain(alpha)
+        alpha, state.w, _, state.excess, state.n_swept, _ = core.state()
+        state.alpha[rows], state.intercept = alpha, core.intercept
+        state.losses += losses
+        state.gain += problem.gain(alpha)
 
-    def end_pass(self, plane: Plane, problem: LinearProblem) -> None:
-        """Measure about the gap; let a free intercept go farther if that is why it is slow to close."""
-        primal = plane.losses + problem.cost_of(*plane.point(problem))
-        dual = plane.gain - problem.price_of(plane.w, plane.excess)
-        unbalanced = abs(plane.excess) * self.unit if problem.intercept == "free" else 0.0
-        plane.seen = abs(relative_gap(primal, dual - unbalanced))
-        if plane.excess * plane.last_excess < 0.0:
-            plane.reach = max(plane.reach / LONGER, self.reach)
-        elif abs(plane.excess) > SLOW * abs(plane.last_excess) and unbalanced > primal - dual:
-            plane.reach *= LONGER
+    def end_pass(self, state: DescentState, problem: LinearProblem) -> None:
+        """Estimate the gap; let a free intercept move farther if that is why the gap closes slowly."""
+        primal = state.losses + problem.cost_of(*state.point(problem))
+        dual = state.gain - problem.price_of(state.w, state.excess)
+        unbalanced = abs(state.excess) * self.unit if problem.intercept == "free" else 0.0
+        state.seen = abs(relative_gap(primal, dual - unbalanced))
+        if state.excess * state.last_excess < 0.0:
+            state.reach = max(state.reach / LONGER, self.reach)
+        elif abs(state.excess) > SLOW * abs(state.last_excess) and unbalanced > primal - dual:
+            state.reach *= LONGER
 
-    def gap(self, plane: Plane, problem: LinearProblem) -> float:  # noqa: ARG002
-        """Return about the relative gap after a pass."""
-        return plane.share * plane.seen
+    def gap(self, state: DescentState, problem: LinearProblem) -> float:  # noqa: ARG002
+        """Return an estimate of the relative gap after a pass."""
+        return state.share * state.seen
 
-    def has_stalled(self, plane: Plane) -> bool:  # noqa: ARG002
-        """Never: it goes on ever more slowly."""
+    def has_stalled(self, state: DescentState) -> bool:  # noqa: ARG002
+        """Return False: it always makes some progress."""
         return False
 
 

@@ -1,8 +1,8 @@
-"""A step of Newton's method that takes some rows as they are, not as their second derivatives say.
+"""A step of Newton's method with the exact losses of some rows instead of their second derivatives.
 
 A feature that few rows have may have none near the kink of its loss: second derivatives then say
-that nothing holds its weight back, and the step goes far astray. Where features are in many rows, their
-sum is smooth. So the objective of all rows is modelled around a point z by
+that its weight is free to move, and the step is far too long. Where many rows have a feature, the sum of
+their losses is smooth. So the objective of all rows is modelled around a point z by
 
     <g', d> + 1/2 <d, H' d> + sum of smooth_i(z + d) over the rare rows
 
@@ -23,20 +23,20 @@ from hedgerow.problems.linear import LinearProblem
 from hedgerow.solvers.linear.ridge_system import cholesky_factor
 from hedgerow.solvers.linear.smooth_objective import ARMIJO, SmoothObjective
 
-__all__ = ["StepModel", "broad_gram", "rare_bend", "smoothed"]
+__all__ = ["StepModel", "broad_gram", "rare_gram", "smoothed"]
 
 Vector = NDArray[np.float64]
 
 BROADER = 2.5
-"""How much broader the window is in which rows tell second derivatives."""
+"""How much wider the window is for second derivatives."""
 STEPS, TRIALS = 50, 30
-"""Steps to the minimum of a model, and halvings of each, at most."""
+"""The most steps to the minimum of a model, and the most halvings of each."""
 SETTLED = 1e-6
-"""What may be left of the square of the gradient."""
+"""The share of the squared gradient at which a model counts as minimised."""
 
 
 def smoothed(problem: LinearProblem, window: float) -> SmoothObjective:
-    """Return the objective, whose losses are rounded off over a window if they have kinks."""
+    """Return the objective, with losses smoothed over a window if they have kinks."""
     objective = SmoothObjective(problem)
     if window > 0.0:
         objective.shape = problem.loss.core_shape(1.0 / window)
@@ -45,7 +45,7 @@ def smoothed(problem: LinearProblem, window: float) -> SmoothObjective:
 
 
 def broad_gram(objective: SmoothObjective, window: float) -> Vector:
-    """Return the second derivatives at a point, as a broader window sees them: more rows are in it."""
+    """Return the second derivatives at a point for a wider window, which has more rows in it."""
     if window == 0.0:
         return objective.gram()
     problem = objective.problem
@@ -64,7 +64,7 @@ class _Losses:
 
     value: float
     slope: Vector
-    bend: Vector
+    gram: Vector
 
     @classmethod
     def at(cls, z: Vector, rare: LinearProblem, window: float) -> _Losses:
@@ -77,8 +77,8 @@ class _Losses:
         return cls(objective.sums.smooth, slope, objective.gram())
 
 
-def rare_bend(z: Vector, rare: LinearProblem, window: float) -> Vector:
-    """Return the part that the rare rows have in the `broad_gram` at a point."""
+def rare_gram(z: Vector, rare: LinearProblem, window: float) -> Vector:
+    """Return the part of `broad_gram` at a point that is due to the rare rows."""
     objective = smoothed(rare, window)
     objective.move_to(z)
     return broad_gram(objective, window)
@@ -91,15 +91,15 @@ class StepModel:
     Attributes
     ----------
     gradient : ndarray
-        That of all rows at the point.
+        The gradient of all rows at the point.
     quadratic : ndarray
         The second derivatives of all but the rare rows.
     rare : LinearProblem
         The rare rows.
     window : float
-        Over which kinks of their losses are rounded off.
+        The window over which kinks of their losses are smoothed.
     unit : float
-        The size that scores are of.
+        The scale of the scores.
     """
 
     gradient: Vector
@@ -109,32 +109,32 @@ class StepModel:
     unit: float
 
     def step_from(self, z: Vector) -> Vector:
-        """Return the step from z to about where the model is least."""
+        """Return the step from z to an approximate minimum of the model."""
         gradient, quadratic = self.gradient, self.quadratic
         losses = _Losses.at(z, self.rare, self.window)
         linear = gradient - losses.slope
         step, value, slope = np.zeros_like(z), losses.value, gradient
         for _ in range(STEPS):
-            direction = self._direction(slope, losses.bend)
+            direction = self._direction(slope, losses.gram)
             descent, length = inner(slope, direction), 1.0
             for _ in range(TRIALS):
                 trial = step + length * direction
-                bent = _times(quadratic, trial)
+                product = _times(quadratic, trial)
                 losses = _Losses.at(z + trial, self.rare, self.window)
-                reached = inner(linear, trial) + 0.5 * inner(trial, bent) + losses.value
+                reached = inner(linear, trial) + 0.5 * inner(trial, product) + losses.value
                 if reached <= value + ARMIJO * length * descent:
                     break
                 length *= 0.5
             else:
                 return step
-            step, value, slope = trial, reached, linear + bent + losses.slope
+            step, value, slope = trial, reached, linear + product + losses.slope
             if inner(slope, slope) <= SETTLED * inner(gradient, gradient):
                 break
         return step
 
-    def _direction(self, slope: Vector, bend: Vector) -> Vector:
-        """Return the step of Newton's method; an intercept that no row holds back goes one unit far."""
-        matrix = self.quadratic + bend
+    def _direction(self, slope: Vector, gram: Vector) -> Vector:
+        """Return the step of Newton's method; an intercept that no row determines moves by one unit."""
+        matrix = self.quadratic + gram
         loose = matrix.diagonal() == 0.0
         matrix[loose] = matrix[:, loose] = 0.0
         matrix[loose, loose] = np.abs(slope[loose]) / self.unit + (slope[loose] == 0.0)

@@ -1,4 +1,4 @@
-"""What a fit to files keeps in files of its own: a compact copy of blocks, and a number a row."""
+"""Temporary files of a fit to files: a compact copy of its blocks, and vectors of one value per row."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 from hedgerow.data.io.block import Block
 from hedgerow.errors import FileAccessError
 
-__all__ = ["RowNumbers", "Spool"]
+__all__ = ["BlockCache", "FileVector"]
 
 Vector = NDArray[np.float64]
 
 _ITEM = np.dtype(np.float64).itemsize
 _TRIED = 1000
-"""Values that are looked at before all are."""
+"""Values that are tried before all are."""
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """How the arrays of a block were written and what they were, and which of them are its rows."""
+    """How the arrays of a block were written; the first ``n_parts`` of them are its rows."""
 
-    layout: tuple[_Layout, ...]
+    layout: tuple[_StoredArray, ...]
     n_parts: int
     n_bytes: int
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """An array in the file: the type it is written in, that which it had, and its shape."""
+class _StoredArray:
+    """An array in the file: the type it is written in, its own type, and its shape."""
 
     written: np.dtype[Any]
     dtype: np.dtype[Any]
@@ -46,8 +46,8 @@ class _Layout:
         return found.reshape(self.shape).astype(self.dtype, copy=False)
 
 
-class Spool:
-    """The arrays of blocks, one behind the other in a file, for passes that need not parse again.
+class BlockCache:
+    """The arrays of blocks, one after the other in a file, for passes that need not parse again.
 
     Each is written in the narrowest type that holds its numbers, and read as it was.
 
@@ -69,7 +69,7 @@ class Spool:
         except OSError as error:
             raise _no_room(self._path, error) from error
         pairs = zip(narrow, arrays, strict=True)
-        layout = tuple(_Layout(new.dtype, array.dtype, array.shape) for new, array in pairs)
+        layout = tuple(_StoredArray(new.dtype, array.dtype, array.shape) for new, array in pairs)
         self._entries.append(_Entry(layout, len(block.parts), block.n_bytes))
 
     def blocks(self) -> Iterator[Block]:
@@ -82,14 +82,14 @@ class Spool:
                 yield Block(tuple(parts), labels, entry.n_bytes, *weights)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._stream.close()
 
 
-class RowNumbers:
-    """A number for each of very many rows, 0 at first, in a file; a slice of them is an array.
+class FileVector:
+    """A vector of one value per row, 0 at first, in a file; a slice of it is an array.
 
-    Any thread may read and write, others other rows at the same time.
+    Several threads may read and write different rows at the same time.
     """
 
     def __init__(self, path: Path, n_rows: int) -> None:
@@ -115,7 +115,7 @@ class RowNumbers:
             raise _no_room(self._path, error) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
 

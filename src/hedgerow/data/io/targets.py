@@ -1,4 +1,4 @@
-"""What the labels of all rows are, found out as blocks of them come."""
+"""The targets of rows that are read in blocks: classes, or values and their spread, found along the way."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hedgerow._base.parameters import HUGE
 from hedgerow.data.io.cells import labels_of, numbers_of, whole_where_possible
 from hedgerow.errors import DataError
 
-__all__ = ["Book", "LabelBook", "ValueBook"]
+__all__ = ["StreamedClasses", "StreamedTargets", "StreamedValues"]
 
 Vector = NDArray[np.float64]
 
 
-class Book(Protocol):
-    """Takes down the labels of all rows once, and keeps no array of them."""
+class StreamedTargets(Protocol):
+    """Reads the labels of all rows once, and keeps no array of them."""
 
     def add(self, labels: NDArray[Any], weights: Vector | None) -> NDArray[Any]:
         """Take in the labels of a block; return their codes."""
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return labels that were taken in as a fit needs them: few bytes each."""
+        """Return the codes of labels that were taken in: few bytes each."""
 
 
-class LabelBook:
-    """Classes, numbered as they come up."""
+class StreamedClasses:
+    """Classes, numbered in the order in which they first occur."""
 
     def __init__(self) -> None:
         self._known: NDArray[Any] | None = None
@@ -51,7 +51,7 @@ class LabelBook:
         return codes
 
     def codes(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return the numbers of labels that are known, by as few bytes as there are classes for."""
+        """Return the numbers of known labels, in the smallest type that holds them."""
         places = self._places(labels)
         assert places is not None
         return self._numbers_at(places)
@@ -77,12 +77,12 @@ class LabelBook:
         self._known, self._numbers = both, numbers
 
     def close(self) -> tuple[NDArray[Any], NDArray[np.intp], Vector]:
-        """Return the sorted classes, which of them each number is, and what the rows of each weigh."""
+        """Return the sorted classes, the class of each number, and the sum of weights of each class."""
         assert self._known is not None
         by_number = self._known[np.argsort(self._numbers)]
         classes, ranks = np.unique(_plain_labels(by_number), return_inverse=True)
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-            msg = f"the target holds {classes[~np.isfinite(classes)][0]}, which is no class; remove its rows or label them"
+            msg = f"the target holds {classes[~np.isfinite(classes)][0]}, which is not a class; remove its rows or label them"
             raise DataError(msg)
         totals = np.bincount(ranks, self._weights, minlength=len(classes))
         return classes, ranks, totals.astype(np.float64)
@@ -95,13 +95,13 @@ def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
     return whole_where_possible(labels) if labels.dtype.kind == "f" else labels
 
 
-class ValueBook:
-    """Values, for a regression.
+class StreamedValues:
+    """Targets of a regression.
 
     Attributes
     ----------
     weight : float
-        What all rows weigh.
+        The sum of the weights of all rows.
     """
 
     def __init__(self) -> None:
@@ -134,6 +134,6 @@ class ValueBook:
         return values.astype(np.float64)
 
     def unit(self, *, around_mean: bool) -> float:
-        """Return the size that scores are of: how far values are from their mean, or from 0."""
+        """Return the scale of scores: the spread of values around their mean, or around 0."""
         away = np.sqrt(self._squares / self._n) if around_mean else self._size / self._n
         return float(away) or 1.0

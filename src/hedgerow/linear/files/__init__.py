@@ -1,1 +1,0 @@
-"""Linear machines fitted to files, in passes over blocks of rows."""
