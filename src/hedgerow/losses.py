@@ -285,9 +285,9 @@ class ClippedLoss(Loss):
 
     def conjugate_slopes(self, alpha: Vector, weight: Vector) -> tuple[Vector, Vector]:
         """Return the slopes of the conjugate to both sides of alpha."""
-        bent = alpha * self.curvature(np.where(weight > 0, weight, 1.0))
-        left = bent + np.where(alpha > 0.0, self.epsilon, -self.epsilon)
-        right = bent + np.where(alpha < 0.0, -self.epsilon, self.epsilon)
+        slope = alpha * self.curvature(np.where(weight > 0, weight, 1.0))
+        left = slope + np.where(alpha > 0.0, self.epsilon, -self.epsilon)
+        right = slope + np.where(alpha < 0.0, -self.epsilon, self.epsilon)
         left = np.where(alpha <= self.lower(weight), -np.inf, left)
         return left, np.where(alpha >= self.upper(weight), np.inf, right)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow._base.rounding import Rounding
 from hedgerow.losses import ALL_CLASSES, Loss
 from hedgerow.problems.all_classes import AllClasses
-from hedgerow.problems.base import Planes, Solution, blocks, inner
+from hedgerow.problems.base import Hyperplanes, Solution, blocks, inner
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.problems.linear_rounding import LinearRounding
 
@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CrammerSingerProblem(LinearProblem):
-    """Planes for several classes, of which a row's own must score highest by 1.
+    """Hyperplanes for several classes, of which a row's own must score highest by 1.
 
     ::
 
@@ -118,11 +118,11 @@ class CrammerSingerProblem(LinearProblem):
         """Return alpha with values that are on a bound but for rounding put onto it."""
         return self.classes.on_bounds(alpha, slice(None))
 
-    def planes(self, solution: Solution) -> Planes:
-        """Return the planes of all classes, and the sizes of their alphas."""
+    def hyperplanes(self, solution: Solution) -> Hyperplanes:
+        """Return the hyperplanes of all classes, and the sizes of their alphas."""
         alpha = np.ascontiguousarray(np.abs(self.on_bounds(solution.alpha)).T)
         at_bound = (alpha != 0.0) & (alpha >= self.weight)
-        return Planes(*planes_of(solution.w), alpha, at_bound)
+        return Hyperplanes(*planes_of(solution.w), alpha, at_bound)
 
     def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
         """Return what adds up the rounding of rows at a primal point."""

@@ -19,9 +19,9 @@ from hedgerow.data.rows import array_of
 from hedgerow.losses import Loss
 from hedgerow.penalties import QUADRATIC, Penalty
 from hedgerow.problems.base import (
+    Hyperplanes,
     Intercept,
     Measurement,
-    Planes,
     PrimalDualProblem,
     Solution,
     Vector,
@@ -325,11 +325,11 @@ class LinearProblem(PrimalDualProblem):
         alpha = np.where(alpha <= lower + rounding, lower, alpha)
         return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
 
-    def planes(self, solution: Solution) -> Planes:
-        """Return the plane of a solution, and its alphas with those on a bound put onto it."""
+    def hyperplanes(self, solution: Solution) -> Hyperplanes:
+        """Return the hyperplane of a solution, and its alphas with those on a bound put onto it."""
         alpha = self.on_bounds(solution.alpha)[None, :]
         at_bound = (alpha != 0.0) & (np.abs(alpha) >= self.upper)
-        return Planes(solution.w[None, :], np.array([solution.intercept]), alpha, at_bound)
+        return Hyperplanes(solution.w[None, :], np.array([solution.intercept]), alpha, at_bound)
 
     def slacks(self, alpha: Vector, scores: Vector) -> tuple[float, float]:
         """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""

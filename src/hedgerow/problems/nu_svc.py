@@ -10,13 +10,8 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    FAINT,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-)
+from hedgerow.problems.box_program import BoxProgram, filled
+from hedgerow.problems.kernel import FAINT, KernelPoint, KernelProblem
 
 __all__ = ["NuSvcProblem"]
 

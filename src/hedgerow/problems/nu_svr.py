@@ -9,12 +9,8 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-)
+from hedgerow.problems.box_program import BoxProgram, filled
+from hedgerow.problems.kernel import KernelPoint, KernelProblem
 from hedgerow.problems.svr import faint_objective
 
 __all__ = ["NuSvrProblem"]

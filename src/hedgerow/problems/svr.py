@@ -8,13 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    FAINT_LOSS,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    one_group,
-)
+from hedgerow.problems.box_program import BoxProgram, one_group
+from hedgerow.problems.kernel import FAINT_LOSS, KernelPoint, KernelProblem
 
 __all__ = ["SvrProblem", "faint_objective"]
 
