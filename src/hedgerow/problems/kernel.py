@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ __all__ = [
     "KernelPoint",
     "KernelProblem",
     "KernelSolution",
+    "P",
     "ProblemByPoints",
-    "measurements_by_point",
 ]
 
 Vector = NDArray[np.float64]
@@ -68,135 +68,6 @@ class KernelPoint:
     violation: float
 
 
-@dataclass(frozen=True, eq=False)
-class KernelProblem(Problem["KernelSolution"], ABC):
-    """What all kernel machines have.
-
-    Attributes
-    ----------
-    gram : Gram
-        The kernel values among the points.
-    is_convex : bool
-        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
-        differences; otherwise no dual value bounds anything.
-    """
-
-    gram: Gram
-    is_convex: bool = field(default=True, kw_only=True)
-    _last: list[KernelPoint] = field(default_factory=list, init=False, repr=False)
-    _measured: list[tuple[KernelPoint, Measurement]] = field(
-        default_factory=list, init=False, repr=False
-    )
-
-    @property
-    @abstractmethod
-    def program(self) -> BoxProgram:
-        """The dual, as a minimisation."""
-
-    criterion: ClassVar[Criterion] = "kkt_violation"
-    program_scale: ClassVar[float] = 1.0
-    """The dual objective in units of the program's."""
-
-    @abstractmethod
-    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
-        """Return the primal objective at the point's w and the best guess of the rest.
-
-        With an error it is the most that the objective may be if each product is so far off.
-        """
-
-    def dual(self, point: KernelPoint) -> float:
-        """Return the dual objective."""
-        return -self.program_scale * self.program.value(point.beta, point.products)
-
-    def score_unit(self, point: KernelPoint) -> float:  # noqa: ARG002
-        """Return what a score of the model is in units of the program's slopes."""
-        return 1.0
-
-    def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
-        """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
-
-        Its solutions, if they are not exact, lie on the side where losses are 0.
-        """
-        return None
-
-    def measurement(self, point: KernelPoint) -> Measurement:
-        """Return the objectives of a point; those of the same point in a row are computed once."""
-        if not self._measured or self._measured[0][0] is not point:
-            primal = self.primal(point)
-            rounding = self._rounding(point, primal)
-            found = Measurement(
-                primal, self.dual(point), point.violation, rounding, self.least_scale
-            )
-            self._measured[:] = [(point, found)]
-        return self._measured[0][1]
-
-    def _rounding(self, point: KernelPoint, primal: float) -> Rounding:
-        """Return how far, at most, rounding has put the figures of a point from their true values."""
-        program, n_points = self.program, len(point.products)
-        linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
-        offset = sum(abs(level) for level in point.levels)
-        errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
-        own = np.abs(program.per_point(point.beta, n_points))
-        of_norm = 0.5 * self.program_scale * inner(own, point.errors)
-        of_dual = program.rounding(point.beta, point.levels)
-        last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
-        return Rounding(
-            violation=2.0 * float(np.max(errors, initial=0.0)),
-            primal=of_norm + self.primal(point, errors) - primal + last_place,
-            dual=of_norm + self.program_scale * of_dual + last_place,
-        )
-
-    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
-        """Yield what a solution is worth, in float64 and in extended precision.
-
-        Violations are in units of the model's scores.
-        """
-        return measurements_by_point(self, solution)
-
-    @property
-    def sees_only_differences(self) -> bool:
-        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
-        return bool(self.program.sums) and sum(self.program.sums) == 0.0
-
-    def figures(self, point: KernelPoint) -> dict[str, float]:
-        """Return what beside w a model needs, by name; "intercept" is b."""
-        return {"intercept": point.levels[0] if point.levels else 0.0}
-
-    def feasible(self, beta: Vector) -> Vector:
-        """Return a beta near the given one that meets every constraint."""
-        return self.program.feasible(beta)
-
-    def point(self, beta: Vector, *, is_precise: bool = False) -> KernelPoint:
-        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
-
-        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
-        """
-        if not is_precise and self._last and beta is self._last[0].beta:
-            return self._last[0]
-        feasible = self.feasible(beta)
-        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
-            return self._last[0]
-        own = self.program.per_point(feasible, self.gram.n_points)
-        point = self.point_of(feasible, *sums_with_errors(self.gram, own, is_precise))
-        self._last[:] = [point]
-        return point
-
-    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> KernelPoint:
-        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
-        program = self.program
-        slopes = program.slopes(beta, products)
-        own = program.per_point(beta, len(products))
-        ends = program.ends(beta, slopes)
-        return KernelPoint(
-            beta=beta,
-            products=products,
-            errors=errors,
-            sq_norm=inner(own, products),
-            levels=program.levels(beta, slopes, ends),
-            violation=program.violation(ends),
-        )
-
-
 @record()
 @dataclass(frozen=True, eq=False)
 class KernelSolution:
@@ -226,43 +97,192 @@ class KernelSolution:
     history: tuple[tuple[int, float], ...] = ()
 
 
-P = TypeVar("P")
-
-
-class ProblemByPoints(Protocol[P]):
-    """A problem in terms of kernel values, whose points are made of a beta."""
+class _Point(Protocol):
+    @property
+    def beta(self) -> Vector:
+        """A dual point that meets the constraints."""
 
     @property
-    def is_convex(self) -> bool:
-        """Whether the kernel is positive semi-definite."""
+    def products(self) -> Vector:
+        """The products of w with all points."""
+
+    @property
+    def violation(self) -> float:
+        """The largest violation of the optimality conditions."""
+
+
+P = TypeVar("P", bound=_Point)
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemByPoints(Problem[KernelSolution], ABC, Generic[P]):
+    """A problem in terms of kernel values, of which all that is known of a w is the point of its beta.
+
+    Attributes
+    ----------
+    gram : Gram
+        The kernel values among the points.
+    is_convex : bool
+        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
+        differences; otherwise no dual value bounds anything.
+    """
+
+    gram: Gram
+    is_convex: bool = field(default=True, kw_only=True)
+    _last: list[P] = field(default_factory=list, init=False, repr=False)
+    _measured: list[tuple[P, Measurement]] = field(default_factory=list, init=False, repr=False)
+
+    criterion: ClassVar[Criterion] = "kkt_violation"
+
+    @abstractmethod
+    def primal(self, point: P) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest."""
+
+    @abstractmethod
+    def dual(self, point: P) -> float:
+        """Return the dual objective."""
+
+    @abstractmethod
+    def rounding(self, point: P, primal: float) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+
+    @abstractmethod
+    def figures(self, point: P) -> dict[str, Any]:
+        """Return what a model needs beside w, by name; "intercept" is b."""
+
+    @abstractmethod
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> P:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
+
+    def per_point(self, beta: Vector) -> Vector:
+        """Return the coefficients of the points in w."""
+        return beta
+
+    def score_unit(self, point: P) -> float:  # noqa: ARG002
+        """Return what a score of the model is in units of the program's slopes."""
+        return 1.0
 
     def point(self, beta: Vector, *, is_precise: bool = False) -> P:
-        """Return the point of a beta, made feasible, from the data in float64 or in extended precision."""
+        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
+
+        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
+        """
+        if not is_precise and self._last and beta is self._last[0].beta:
+            return self._last[0]
+        feasible = self.feasible(beta)
+        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
+            return self._last[0]
+        sums = sums_with_errors(self.gram, self.per_point(feasible), is_precise)
+        point = self.point_of(feasible, *sums)
+        self._last[:] = [point]
+        return point
 
     def measurement(self, point: P) -> Measurement:
-        """Return the objectives of a point, and how far they may be off."""
+        """Return the figures of a point; those of the same point in a row are computed once."""
+        if not self._measured or self._measured[0][0] is not point:
+            primal = self.primal(point)
+            rounding = self.rounding(point, primal)
+            figures = (primal, self.dual(point), point.violation)
+            self._measured[:] = [(point, Measurement(*figures, rounding, self.least_scale))]
+        return self._measured[0][1]
 
-    def figures(self, point: P) -> dict[str, Any]:
-        """Return what beside w a model needs, by name."""
+    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
+        """Yield what a solution is worth, in float64 and in extended precision.
 
-    def score_unit(self, point: P) -> float:
-        """Return what a score of the model is in units of the program's slopes."""
+        Violations are in units of the model's scores.
+        """
+        for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
+            point = self.point(solution.beta, is_precise=is_precise)
+            unit, found = np.float64(self.score_unit(point)), self.measurement(point)
+            rounding = found.rounding
+            yield Measurement(
+                primal=found.primal,
+                dual=found.dual if self.is_convex else -np.inf,
+                violation=float(found.violation / unit),
+                rounding=replace(rounding, violation=float(rounding.violation / unit)),
+                least_scale=found.least_scale,
+            )
+            if not self.is_convex:
+                return
 
 
-def measurements_by_point(
-    problem: ProblemByPoints[P], solution: KernelSolution
-) -> Iterator[Measurement]:
-    """Yield what a solution is worth, in float64 and in extended precision."""
-    for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
-        point = problem.point(solution.beta, is_precise=is_precise)
-        unit, found = np.float64(problem.score_unit(point)), problem.measurement(point)
-        rounding = found.rounding
-        yield Measurement(
-            primal=found.primal,
-            dual=found.dual if problem.is_convex else -np.inf,
-            violation=float(found.violation / unit),
-            rounding=replace(rounding, violation=float(rounding.violation / unit)),
-            least_scale=found.least_scale,
+@dataclass(frozen=True, eq=False)
+class KernelProblem(ProblemByPoints[KernelPoint]):
+    """A machine whose dual is one quadratic program with bounds.
+
+    Its attributes are those of a problem by points, and what a machine adds.
+    """
+
+    @property
+    @abstractmethod
+    def program(self) -> BoxProgram:
+        """The dual, as a minimisation."""
+
+    program_scale: ClassVar[float] = 1.0
+    """The dual objective in units of the program's."""
+
+    @abstractmethod
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest.
+
+        With an error it is the most that the objective may be if each product is so far off.
+        """
+
+    def dual(self, point: KernelPoint) -> float:
+        """Return the dual objective."""
+        return -self.program_scale * self.program.value(point.beta, point.products)
+
+    def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
+        """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
+
+        Its solutions, if they are not exact, lie on the side where losses are 0.
+        """
+        return None
+
+    def rounding(self, point: KernelPoint, primal: float) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+        program, n_points = self.program, len(point.products)
+        linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
+        offset = sum(abs(level) for level in point.levels)
+        errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
+        own = np.abs(program.per_point(point.beta, n_points))
+        of_norm = 0.5 * self.program_scale * inner(own, point.errors)
+        of_dual = program.rounding(point.beta, point.levels)
+        last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
+        return Rounding(
+            violation=2.0 * float(np.max(errors, initial=0.0)),
+            primal=of_norm + self.primal(point, errors) - primal + last_place,
+            dual=of_norm + self.program_scale * of_dual + last_place,
         )
-        if not problem.is_convex:
-            return
+
+    @property
+    def sees_only_differences(self) -> bool:
+        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
+        return bool(self.program.sums) and sum(self.program.sums) == 0.0
+
+    def figures(self, point: KernelPoint) -> dict[str, float]:
+        """Return what beside w a model needs, by name; "intercept" is b."""
+        return {"intercept": point.levels[0] if point.levels else 0.0}
+
+    def feasible(self, beta: Vector) -> Vector:
+        """Return a beta near the given one that meets every constraint."""
+        return self.program.feasible(beta)
+
+    def per_point(self, beta: Vector) -> Vector:
+        """Return the coefficients of the points in w: the sums of their betas."""
+        return self.program.per_point(beta, self.gram.n_points)
+
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> KernelPoint:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
+        program = self.program
+        slopes = program.slopes(beta, products)
+        own = program.per_point(beta, len(products))
+        ends = program.ends(beta, slopes)
+        return KernelPoint(
+            beta=beta,
+            products=products,
+            errors=errors,
+            sq_norm=inner(own, products),
+            levels=program.levels(beta, slopes, ends),
+            violation=program.violation(ends),
+        )
