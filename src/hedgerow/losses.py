@@ -1,7 +1,7 @@
-"""Losses of the residual r = target - functional margin, and what their duals look like.
+"""Losses of the residual r = target - functional margin, and their conjugates.
 
 A classifier's rows have the functional margin m = y * score and one target for all (1, or 0 for the
-logistic loss); a regressor's rows have y = +1 and their value as target. The loss of a row with
+logistic loss); a regressor's rows have y = +1 and their own targets. The loss of a row with
 weight c is c * value(r). Its convex conjugate gives the row's part of the dual on
 lower <= alpha <= upper, so that for every r and every such alpha
 

@@ -1,4 +1,4 @@
-"""The machine of Crammer and Singer with a kernel: all classes in one problem."""
+"""The multi-class machine of Crammer and Singer with a kernel: all classes in one problem."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClassPoint:
 
 @dataclass(frozen=True, eq=False)
 class KernelCrammerSingerProblem(ProblemByPoints[ClassPoint]):
-    """A score for each of several classes, of which a point's own must be highest by 1.
+    """One score per class; the class of a point must score higher than all others by 1.
 
     ::
 

@@ -18,7 +18,7 @@ __all__ = ["NuSvcProblem"]
 
 @dataclass(frozen=True, eq=False)
 class NuSvcProblem(KernelProblem):
-    """Two classes with a margin rho that is found along: nu bounds the share of margin errors.
+    """Two classes with a margin rho that is part of the solution; nu bounds the share of margin errors.
 
     ::
 

@@ -18,7 +18,7 @@ __all__ = ["NuSvrProblem"]
 
 @dataclass(frozen=True, eq=False)
 class NuSvrProblem(KernelProblem):
-    """Regression whose tube is found along: nu bounds the share of points outside it.
+    """Regression with a tube whose width is part of the solution; nu bounds the share of points outside it.
 
     ::
 

@@ -17,7 +17,7 @@ __all__ = ["OneClassProblem"]
 
 @dataclass(frozen=True, eq=False)
 class OneClassProblem(KernelProblem):
-    """A plane that keeps most points away from the origin: nu bounds the share that it fails.
+    """A hyperplane between most points and the origin; nu bounds the share of points on the wrong side.
 
     ::
 

@@ -16,7 +16,7 @@ __all__ = ["SvrProblem", "faint_objective"]
 
 @dataclass(frozen=True, eq=False)
 class SvrProblem(KernelProblem):
-    """Regression that pays for what is more than epsilon off.
+    """Regression in which errors of up to epsilon cost nothing.
 
     ::
 

@@ -1,7 +1,7 @@
 """Newton's method to the last bit, for small problems with a smooth loss.
 
 Problem: LinearProblem with a smooth loss, any intercept. Each round solves the quadratic model of the
-objective exactly, a ridge regression with one weight a row (`ridge_system`), and moves to the minimum
+objective exactly, a ridge regression with one weight per row (`ridge_system`), and moves to the minimum
 of the objective along the way. The squared losses are quadratic on the rows that count: when these no
 longer change, the point is the exact solution.
 

@@ -4,7 +4,7 @@ Problem: LinearProblem with a smooth loss, any intercept. Each round minimises t
 the objective: by a Cholesky factorisation of the second derivatives, or by conjugate gradients that
 stop when the model is good enough (truncated) and are accelerated by the diagonal (preconditioned). The
 step then goes to the minimum along the way, or the model is only trusted within a region that grows
-and shrinks with how well it predicted (trust region). Small problems are finished to the last bit
+and shrinks with how well it has predicted the objective (trust region). Small problems are finished to the last bit
 (`finite_newton`).
 
 With many more rows than features the factorised matrix is estimated from a sample of the rows, as
@@ -12,7 +12,7 @@ large as it has to be for every step to bring most of what the exact one would.
 
 Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
 Cost: 5 to 15 rounds, each one pass over the data and a factorisation (n d^2 over the rows that
-count, or over a sample), or one pass a step of conjugate gradients.
+count, or over a sample), or one pass per step of conjugate gradients.
 Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
 SVMs, JMLR 2005; Lin, Weng and Keerthi, Trust region Newton method for large-scale logistic
 regression, JMLR 2008; Steihaug, The conjugate gradient method and trust regions, SIAM J. Num. An. 1983.
