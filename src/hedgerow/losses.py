@@ -1,7 +1,7 @@
-"""Losses of the residual r = target - functional margin, and what their duals look like.
+"""Losses of the residual r = target - functional margin, and their conjugates.
 
 A classifier's rows have the functional margin m = y * score and one target for all (1, or 0 for the
-logistic loss); a regressor's rows have y = +1 and their value as target. The loss of a row with
+logistic loss); a regressor's rows have y = +1 and their own targets. The loss of a row with
 weight c is c * value(r). Its convex conjugate gives the row's part of the dual on
 lower <= alpha <= upper, so that for every r and every such alpha
 
@@ -285,9 +285,9 @@ class ClippedLoss(Loss):
 
     def conjugate_slopes(self, alpha: Vector, weight: Vector) -> tuple[Vector, Vector]:
         """Return the slopes of the conjugate to both sides of alpha."""
-        bent = alpha * self.curvature(np.where(weight > 0, weight, 1.0))
-        left = bent + np.where(alpha > 0.0, self.epsilon, -self.epsilon)
-        right = bent + np.where(alpha < 0.0, -self.epsilon, self.epsilon)
+        slope = alpha * self.curvature(np.where(weight > 0, weight, 1.0))
+        left = slope + np.where(alpha > 0.0, self.epsilon, -self.epsilon)
+        right = slope + np.where(alpha < 0.0, -self.epsilon, self.epsilon)
         left = np.where(alpha <= self.lower(weight), -np.inf, left)
         return left, np.where(alpha >= self.upper(weight), np.inf, right)
 

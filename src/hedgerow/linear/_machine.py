@@ -246,7 +246,7 @@ class LinearMachine(CallbackSupport, Estimator):
     def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
         """Set what each plane is and what its alphas are, one row per plane."""
         pairs = zip(problems, solutions, strict=True)
-        planes = [problem.planes(solution) for problem, solution in pairs]
+        planes = [problem.hyperplanes(solution) for problem, solution in pairs]
         self.coef_ = np.concatenate([each.coef for each in planes])
         self.intercept_ = np.concatenate([each.intercept for each in planes])
         self.alpha_ = np.concatenate([each.alpha for each in planes])

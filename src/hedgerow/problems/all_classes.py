@@ -1,4 +1,4 @@
-"""All classes at once: what a row loses, what its alphas may be, and alphas that meet every constraint."""
+"""What problems of all classes at once share: the loss of a row, the bounds on its alphas, feasible alphas."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ __all__ = [
     "BLOCK",
     "Criterion",
     "Ended",
+    "Hyperplanes",
     "Intercept",
     "Measurement",
-    "Planes",
     "PrimalDualProblem",
     "Problem",
     "Solution",
@@ -111,8 +111,8 @@ class Solution:
     history: tuple[tuple[int, float, float], ...] = ()
 
 
-class Planes(NamedTuple):
-    """What the planes of a problem are, one per row of each array.
+class Hyperplanes(NamedTuple):
+    """The hyperplanes of a solution, one per row of each array.
 
     Attributes
     ----------

@@ -9,14 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hedgerow.problems.base import Vector, inner
+from hedgerow.problems.box_program import BoxProgram, one_group
 from hedgerow.problems.hard_margin import Overlap
-from hedgerow.problems.kernel import (
-    FAINT_LOSS,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    one_group,
-)
+from hedgerow.problems.kernel import FAINT_LOSS, KernelPoint, KernelProblem
 
 __all__ = ["CSvcProblem", "Loss"]
 

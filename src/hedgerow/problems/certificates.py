@@ -258,10 +258,10 @@ def worst(certificates: tuple[Certificate, ...]) -> Certificate:
 
 @dataclass(frozen=True, eq=False)
 class OverlapCertificate:
-    """Proof that no plane separates two classes: convex combinations of their rows that meet.
+    """Proof that no hyperplane separates two classes: convex combinations of their rows that meet.
 
-    On a plane with margin m all rows of a class, and so all their convex combinations, lie m away
-    from it on their side. Two such points are at least 2 m apart.
+    If a hyperplane has margin m, all rows of a class, and so all their convex combinations, are at
+    least m away from it on their side, and combinations of the two classes at least 2 m apart.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class OverlapCertificate:
         How far, at most, a weight is below 0 or the sum of a class, or of all, is from 1; infinite
         if a row is involved that the problem gives no weight.
     largest_margin : float
-        No plane separates the classes with a larger one.
+        No hyperplane separates the classes with a larger one.
     meeting : float
         A distance, relative to the size, that counts as none.
     """
@@ -304,7 +304,7 @@ class OverlapCertificate:
 
 
 class SeparationProblem(Protocol):
-    """A problem that asks for a plane between two classes."""
+    """A problem that asks for a hyperplane between two classes."""
 
     @property
     def y(self) -> Vector:

@@ -1,4 +1,4 @@
-"""The machine of Crammer and Singer: all classes in one problem, whose minimisation is its docstring."""
+"""The multi-class machine of Crammer and Singer, with features: all classes in one problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow._base.rounding import Rounding
 from hedgerow.losses import ALL_CLASSES, Loss
 from hedgerow.problems.all_classes import AllClasses
-from hedgerow.problems.base import Planes, Solution, blocks, inner
+from hedgerow.problems.base import Hyperplanes, Solution, blocks, inner
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.problems.linear_rounding import LinearRounding
 
@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CrammerSingerProblem(LinearProblem):
-    """Planes for several classes, of which a row's own must score highest by 1.
+    """One hyperplane per class; the class of a row must score higher than all others by 1.
 
     ::
 
@@ -36,11 +36,11 @@ class CrammerSingerProblem(LinearProblem):
 
     The terms with s are those of penalised intercepts. Free intercepts have neither, and the dual the
     constraints sum_i alpha_ik = 0; as adding a number to all of them changes nothing, that is one
-    intercept less than there are classes. At the optimum w = v, and the planes sum to 0. With two
-    classes w_1 - w_0 is the plane of the hinge with weights 2 c_i, whose objective is twice this one.
+    intercept less than there are classes. At the optimum w = v, and the w_k sum to 0. With two
+    classes w_1 - w_0 is the w of the hinge with weights 2 c_i, whose objective is twice this one.
 
-    A point w is an array with a plane a row and its intercept last; alpha has a column a class. The
-    intercept that other problems have apart is always 0.
+    A point w is an array with one row per class, the intercept last; alpha has one column per class. The
+    separate intercept of other problems is always 0.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class CrammerSingerProblem(LinearProblem):
     loss : Loss
         What the maximum is called; and the other attributes of a linear problem.
     n_classes : int
-        Of the planes.
+        How many classes there are.
     """
 
     loss: Loss = ALL_CLASSES
@@ -118,11 +118,11 @@ class CrammerSingerProblem(LinearProblem):
         """Return alpha with values that are on a bound but for rounding put onto it."""
         return self.classes.on_bounds(alpha, slice(None))
 
-    def planes(self, solution: Solution) -> Planes:
-        """Return the planes of all classes, and the sizes of their alphas."""
+    def hyperplanes(self, solution: Solution) -> Hyperplanes:
+        """Return the hyperplanes of all classes, and the sizes of their alphas."""
         alpha = np.ascontiguousarray(np.abs(self.on_bounds(solution.alpha)).T)
         at_bound = (alpha != 0.0) & (alpha >= self.weight)
-        return Planes(*planes_of(solution.w), alpha, at_bound)
+        return Hyperplanes(*planes_of(solution.w), alpha, at_bound)
 
     def rounding_sums(self, w: Vector, b: float) -> LinearRounding:
         """Return what adds up the rounding of rows at a primal point."""

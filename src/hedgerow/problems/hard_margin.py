@@ -26,7 +26,7 @@ MEETING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Why no plane separates two classes: convex combinations of their rows that meet.
+    """Why no hyperplane separates two classes: convex combinations of their rows that meet.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Overlap:
 
 @dataclass(frozen=True, eq=False)
 class HardMarginProblem(LinearProblem):
-    """The plane of largest margin 1 / |w| between two classes.
+    """The hyperplane of largest margin 1 / |w| between two classes.
 
     ::
 
@@ -51,8 +51,8 @@ class HardMarginProblem(LinearProblem):
                  over w, b
 
     for every row with weight, however large; the second term is that of a penalised intercept. The
-    dual is that of the hinge without upper bounds. A plane is worth what it costs after scaling:
-    (w, b) / m with m the least functional margin, and infinitely much if m is not positive.
+    dual is that of the hinge without upper bounds. The objective of a hyperplane is that of (w, b) / m,
+    with m the least functional margin; it is infinite if m is not positive.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class HardMarginProblem(LinearProblem):
         return self.intercept != "none"
 
     def objective(self, w: Vector, b: float, scores: Vector | None = None) -> float:
-        """Return the primal objective of the scaled plane."""
+        """Return the primal objective of the scaled hyperplane."""
         least = self.least_margin(self.scores(w, b) if scores is None else scores)
         return self.cost_of(w, b) / least**2 if least > 0.0 else np.inf
 
@@ -141,7 +141,7 @@ class HardMarginProblem(LinearProblem):
 
 
 class _MarginRounding(LinearRounding):
-    """The errors of the figures of a plane that is scaled by its least functional margin."""
+    """The errors of the figures of a hyperplane that is scaled by its least functional margin."""
 
     def __init__(self, problem: LinearProblem, w: Vector, b: float) -> None:
         super().__init__(problem, w, b)

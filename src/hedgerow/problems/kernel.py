@@ -11,28 +11,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._base.rounding import UNIT, Rounding, growth_of_rounding
+from hedgerow._base.rounding import UNIT, Rounding
 from hedgerow._base.state import record
 from hedgerow.kernels.gram import Gram, sums_with_errors
 from hedgerow.problems.base import Criterion, Measurement, Problem, Status, inner
+from hedgerow.problems.box_program import BoxProgram
 
 __all__ = [
     "FAINT",
     "FAINT_LOSS",
-    "BoxProgram",
     "KernelPoint",
     "KernelProblem",
     "KernelSolution",
+    "P",
     "ProblemByPoints",
-    "filled",
-    "measurements_by_point",
-    "one_group",
 ]
 
 Vector = NDArray[np.float64]
@@ -41,168 +38,6 @@ FAINT = 1e-4
 """A w of this size, relative to the largest there could be, counts as 0 where the optimum may be 0."""
 FAINT_LOSS = 1e-10
 """A mean loss of this size, in units of what losses are measured in, counts as 0 there."""
-AT_BOUND = 1e-12
-"""A beta this near to a bound, relative to the box, counts as on it: rounding, no more."""
-ROUNDING = 1e-13
-"""A sum this far off, relative to what was summed, is what it should be."""
-
-
-@dataclass(frozen=True, eq=False)
-class BoxProgram:
-    """A quadratic program with bounds and at most two sums.
-
-    ::
-
-        minimise   1/2 beta' (Q + diag(ridge)) beta + linear' beta    over  lower <= beta <= upper
-                   with  sum of beta over group g = sums[g]
-
-    Q_uv = K(point of u, point of v). There are n variables, or 2 n: variable v is of point v mod n.
-
-    Attributes
-    ----------
-    linear, lower, upper, ridge : ndarray
-        One value a variable; bounds may be infinite.
-    group : ndarray of uint8
-        0 or 1 for each variable.
-    sums : tuple of float
-        One a group; none for machines without an offset.
-    start : ndarray
-        A beta that meets the constraints.
-    """
-
-    linear: Vector
-    lower: Vector
-    upper: Vector
-    ridge: Vector
-    group: NDArray[np.uint8]
-    sums: tuple[float, ...]
-    start: Vector
-
-    def per_point(self, beta: Vector, n_points: int) -> Vector:
-        """Return the sum of the betas of each point."""
-        return beta if len(beta) == n_points else np.sum(beta.reshape(-1, n_points), axis=0)
-
-    def slopes(self, beta: Vector, products: Vector) -> Vector:
-        """Return minus the gradient; `products` are Q beta, one a point."""
-        tiled = np.tile(products, len(beta) // len(products))
-        return -(tiled + self.linear + self.ridge * beta)
-
-    def ends(self, beta: Vector, slopes: Vector) -> list[tuple[float, float]]:
-        """Return, of each group, the largest slope of what may rise and the least of what may fall."""
-        may_rise, may_fall = beta < self.upper, beta > self.lower
-        return [
-            (
-                float(slopes.max(initial=-np.inf, where=here & may_rise)),
-                float(slopes.min(initial=np.inf, where=here & may_fall)),
-            )
-            for here in self._members
-        ]
-
-    def violation(self, ends: list[tuple[float, float]]) -> float:
-        """Return by how much a slope of what may rise exceeds one of what may fall, at most."""
-        if not self.sums:
-            return max(ends[0][0], -ends[0][1], 0.0)
-        return max(0.0, *(rising - falling for rising, falling in ends))
-
-    def excesses(self, beta: Vector, slopes: Vector, among: NDArray[np.bool_]) -> Vector:
-        """Return by how much each variable violates the conditions beside some variables, or -inf."""
-        excess = np.full(len(beta), -np.inf)
-        for here in self._members:
-            rises, falls = here & (beta < self.upper), here & (beta > self.lower)
-            lowest = float(np.min(slopes, initial=np.inf, where=among & falls))
-            highest = float(np.max(slopes, initial=-np.inf, where=among & rises))
-            if not self.sums:
-                lowest = highest = 0.0
-            excess = np.maximum(excess, np.where(rises, slopes - lowest, -np.inf))
-            excess = np.maximum(excess, np.where(falls, highest - slopes, -np.inf))
-        return excess
-
-    def levels(
-        self, beta: Vector, slopes: Vector, ends: list[tuple[float, float]]
-    ) -> tuple[float, ...]:
-        """Return the multiplier of each sum: the mean slope of free variables, or the interval's middle."""
-        levels = []
-        free = (beta > self.lower) & (beta < self.upper)
-        for members, _, (rising, falling) in zip(self._members, self.sums, ends, strict=False):
-            here = free & members
-            if here.any():
-                levels.append(float(np.mean(slopes[here])))
-            else:
-                finite = [end for end in (rising, falling) if np.isfinite(end)]
-                levels.append(float(np.mean(finite)) if finite else 0.0)
-        return tuple(levels)
-
-    def rounding(self, beta: Vector, levels: tuple[float, ...]) -> float:
-        """Return how far, at most, rounding puts `linear' beta` off, and the value for what a sum is off."""
-        share = growth_of_rounding(int(np.count_nonzero(beta))) * UNIT
-        sizes = np.abs(beta)
-        error = share * inner(np.abs(self.linear), sizes)
-        for here, wanted, level in zip(self._members, self.sums, levels, strict=False):
-            excess = abs(float(beta.sum(where=here)) - wanted)
-            error += abs(level) * (excess + share * float(sizes.sum(where=here)))
-        return error
-
-    def value(self, beta: Vector, products: Vector) -> float:
-        """Return the objective."""
-        own = self.per_point(beta, len(products))
-        quadratic = inner(own, products) + inner(self.ridge * beta, beta)
-        return 0.5 * quadratic + inner(self.linear, beta)
-
-    def feasible(self, beta: Vector) -> Vector:
-        """Return a beta near the given one that meets every constraint.
-
-        Values are cut to their bounds, those on one but for rounding put onto it; what a sum is off is
-        spread over the values of its group by the room they have.
-        """
-        if not np.isfinite(beta).all():
-            beta = np.nan_to_num(beta, posinf=0.0, neginf=0.0)
-        beta = np.minimum(np.maximum(beta, self.lower), self.upper)
-        largest = np.abs(beta).max(initial=0.0)
-        width = np.minimum(self._width, largest)  # a box may be far too large
-        beta = np.where(beta >= self.upper - AT_BOUND * width, self.upper, beta)
-        beta = np.where(beta <= self.lower + AT_BOUND * width, self.lower, beta)
-        for here, wanted in zip(self._members, self.sums, strict=False):
-            size = float(np.abs(beta).sum(where=here)) + abs(wanted)
-            excess = float(beta.sum(where=here)) - wanted
-            if abs(excess) > ROUNDING * size:
-                beta = self._shifted(beta, here, excess)
-        return beta
-
-    @cached_property
-    def _width(self) -> Vector:
-        """How far apart the bounds of each variable are, 0 if infinitely far."""
-        width = self.upper - self.lower
-        return np.where(np.isfinite(width), width, 0.0)
-
-    @cached_property
-    def _members(self) -> list[NDArray[np.bool_]]:
-        """Which variables are in each group; without sums all are in one."""
-        return [self.group == g for g in range(max(len(self.sums), 1))]
-
-    def _shifted(self, beta: Vector, here: NDArray[np.bool_], excess: float) -> Vector:
-        """Return beta with its sum over a group less by `excess`, by free values alone if they can."""
-        room = np.where(excess > 0, beta - self.lower, self.upper - beta)
-        room = np.where(here, np.minimum(room, np.maximum(np.abs(beta), abs(excess))), 0.0)
-        free = np.where((beta > self.lower) & (beta < self.upper), room, 0.0)
-        share = free if np.sum(free) > 2.0 * abs(excess) else room
-        total = float(np.sum(share))
-        moved = beta - excess * share / total if total > 0 else beta
-        return np.clip(moved, self.lower, self.upper)
-
-
-def one_group(n: int) -> NDArray[np.uint8]:
-    """Return the groups of variables that all are in one."""
-    return np.zeros(n, dtype=np.uint8)
-
-
-def filled(upper: Vector, total: float) -> Vector:
-    """Return values of which about as many as it takes, evenly spaced, are at their bounds: sum `total`."""
-    n = len(upper)
-    order = np.argsort(np.arange(n) * 0.6180339887498949 % 1.0, kind="stable")
-    filled = np.cumsum(upper[order])
-    start = np.empty(n)
-    start[order] = np.clip(total - (filled - upper[order]), 0.0, upper[order])
-    return start
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,135 +66,6 @@ class KernelPoint:
     sq_norm: float
     levels: tuple[float, ...]
     violation: float
-
-
-@dataclass(frozen=True, eq=False)
-class KernelProblem(Problem["KernelSolution"], ABC):
-    """What all kernel machines have.
-
-    Attributes
-    ----------
-    gram : Gram
-        The kernel values among the points.
-    is_convex : bool
-        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
-        differences; otherwise no dual value bounds anything.
-    """
-
-    gram: Gram
-    is_convex: bool = field(default=True, kw_only=True)
-    _last: list[KernelPoint] = field(default_factory=list, init=False, repr=False)
-    _measured: list[tuple[KernelPoint, Measurement]] = field(
-        default_factory=list, init=False, repr=False
-    )
-
-    @property
-    @abstractmethod
-    def program(self) -> BoxProgram:
-        """The dual, as a minimisation."""
-
-    criterion: ClassVar[Criterion] = "kkt_violation"
-    program_scale: ClassVar[float] = 1.0
-    """The dual objective in units of the program's."""
-
-    @abstractmethod
-    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
-        """Return the primal objective at the point's w and the best guess of the rest.
-
-        With an error it is the most that the objective may be if each product is so far off.
-        """
-
-    def dual(self, point: KernelPoint) -> float:
-        """Return the dual objective."""
-        return -self.program_scale * self.program.value(point.beta, point.products)
-
-    def score_unit(self, point: KernelPoint) -> float:  # noqa: ARG002
-        """Return what a score of the model is in units of the program's slopes."""
-        return 1.0
-
-    def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
-        """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
-
-        Its solutions, if they are not exact, lie on the side where losses are 0.
-        """
-        return None
-
-    def measurement(self, point: KernelPoint) -> Measurement:
-        """Return the objectives of a point; those of the same point in a row are computed once."""
-        if not self._measured or self._measured[0][0] is not point:
-            primal = self.primal(point)
-            rounding = self._rounding(point, primal)
-            found = Measurement(
-                primal, self.dual(point), point.violation, rounding, self.least_scale
-            )
-            self._measured[:] = [(point, found)]
-        return self._measured[0][1]
-
-    def _rounding(self, point: KernelPoint, primal: float) -> Rounding:
-        """Return how far, at most, rounding has put the figures of a point from their true values."""
-        program, n_points = self.program, len(point.products)
-        linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
-        offset = sum(abs(level) for level in point.levels)
-        errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
-        own = np.abs(program.per_point(point.beta, n_points))
-        of_norm = 0.5 * self.program_scale * inner(own, point.errors)
-        of_dual = program.rounding(point.beta, point.levels)
-        last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
-        return Rounding(
-            violation=2.0 * float(np.max(errors, initial=0.0)),
-            primal=of_norm + self.primal(point, errors) - primal + last_place,
-            dual=of_norm + self.program_scale * of_dual + last_place,
-        )
-
-    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
-        """Yield what a solution is worth, in float64 and in extended precision.
-
-        Violations are in units of the model's scores.
-        """
-        return measurements_by_point(self, solution)
-
-    @property
-    def sees_only_differences(self) -> bool:
-        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
-        return bool(self.program.sums) and sum(self.program.sums) == 0.0
-
-    def figures(self, point: KernelPoint) -> dict[str, float]:
-        """Return what beside w a model needs, by name; "intercept" is b."""
-        return {"intercept": point.levels[0] if point.levels else 0.0}
-
-    def feasible(self, beta: Vector) -> Vector:
-        """Return a beta near the given one that meets every constraint."""
-        return self.program.feasible(beta)
-
-    def point(self, beta: Vector, *, is_precise: bool = False) -> KernelPoint:
-        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
-
-        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
-        """
-        if not is_precise and self._last and beta is self._last[0].beta:
-            return self._last[0]
-        feasible = self.feasible(beta)
-        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
-            return self._last[0]
-        own = self.program.per_point(feasible, self.gram.n_points)
-        point = self.point_of(feasible, *sums_with_errors(self.gram, own, is_precise))
-        self._last[:] = [point]
-        return point
-
-    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> KernelPoint:
-        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
-        program = self.program
-        slopes = program.slopes(beta, products)
-        own = program.per_point(beta, len(products))
-        ends = program.ends(beta, slopes)
-        return KernelPoint(
-            beta=beta,
-            products=products,
-            errors=errors,
-            sq_norm=inner(own, products),
-            levels=program.levels(beta, slopes, ends),
-            violation=program.violation(ends),
-        )
 
 
 @record()
@@ -391,43 +97,192 @@ class KernelSolution:
     history: tuple[tuple[int, float], ...] = ()
 
 
-P = TypeVar("P")
-
-
-class ProblemByPoints(Protocol[P]):
-    """A problem in terms of kernel values, whose points are made of a beta."""
+class _Point(Protocol):
+    @property
+    def beta(self) -> Vector:
+        """A dual point that meets the constraints."""
 
     @property
-    def is_convex(self) -> bool:
-        """Whether the kernel is positive semi-definite."""
+    def products(self) -> Vector:
+        """The products of w with all points."""
+
+    @property
+    def violation(self) -> float:
+        """The largest violation of the optimality conditions."""
+
+
+P = TypeVar("P", bound=_Point)
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemByPoints(Problem[KernelSolution], ABC, Generic[P]):
+    """A problem in terms of kernel values, of which all that is known of a w is the point of its beta.
+
+    Attributes
+    ----------
+    gram : Gram
+        The kernel values among the points.
+    is_convex : bool
+        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
+        differences; otherwise no dual value bounds anything.
+    """
+
+    gram: Gram
+    is_convex: bool = field(default=True, kw_only=True)
+    _last: list[P] = field(default_factory=list, init=False, repr=False)
+    _measured: list[tuple[P, Measurement]] = field(default_factory=list, init=False, repr=False)
+
+    criterion: ClassVar[Criterion] = "kkt_violation"
+
+    @abstractmethod
+    def primal(self, point: P) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest."""
+
+    @abstractmethod
+    def dual(self, point: P) -> float:
+        """Return the dual objective."""
+
+    @abstractmethod
+    def rounding(self, point: P, primal: float) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+
+    @abstractmethod
+    def figures(self, point: P) -> dict[str, Any]:
+        """Return what a model needs beside w, by name; "intercept" is b."""
+
+    @abstractmethod
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> P:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
+
+    def per_point(self, beta: Vector) -> Vector:
+        """Return the coefficients of the points in w."""
+        return beta
+
+    def score_unit(self, point: P) -> float:  # noqa: ARG002
+        """Return what a score of the model is in units of the program's slopes."""
+        return 1.0
 
     def point(self, beta: Vector, *, is_precise: bool = False) -> P:
-        """Return the point of a beta, made feasible, from the data in float64 or in extended precision."""
+        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
+
+        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
+        """
+        if not is_precise and self._last and beta is self._last[0].beta:
+            return self._last[0]
+        feasible = self.feasible(beta)
+        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
+            return self._last[0]
+        sums = sums_with_errors(self.gram, self.per_point(feasible), is_precise)
+        point = self.point_of(feasible, *sums)
+        self._last[:] = [point]
+        return point
 
     def measurement(self, point: P) -> Measurement:
-        """Return the objectives of a point, and how far they may be off."""
+        """Return the figures of a point; those of the same point in a row are computed once."""
+        if not self._measured or self._measured[0][0] is not point:
+            primal = self.primal(point)
+            rounding = self.rounding(point, primal)
+            figures = (primal, self.dual(point), point.violation)
+            self._measured[:] = [(point, Measurement(*figures, rounding, self.least_scale))]
+        return self._measured[0][1]
 
-    def figures(self, point: P) -> dict[str, Any]:
-        """Return what beside w a model needs, by name."""
+    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
+        """Yield what a solution is worth, in float64 and in extended precision.
 
-    def score_unit(self, point: P) -> float:
-        """Return what a score of the model is in units of the program's slopes."""
+        Violations are in units of the model's scores.
+        """
+        for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
+            point = self.point(solution.beta, is_precise=is_precise)
+            unit, found = np.float64(self.score_unit(point)), self.measurement(point)
+            rounding = found.rounding
+            yield Measurement(
+                primal=found.primal,
+                dual=found.dual if self.is_convex else -np.inf,
+                violation=float(found.violation / unit),
+                rounding=replace(rounding, violation=float(rounding.violation / unit)),
+                least_scale=found.least_scale,
+            )
+            if not self.is_convex:
+                return
 
 
-def measurements_by_point(
-    problem: ProblemByPoints[P], solution: KernelSolution
-) -> Iterator[Measurement]:
-    """Yield what a solution is worth, in float64 and in extended precision."""
-    for is_precise in (False, True):  # slow, and needed only where rounding stands in the way
-        point = problem.point(solution.beta, is_precise=is_precise)
-        unit, found = np.float64(problem.score_unit(point)), problem.measurement(point)
-        rounding = found.rounding
-        yield Measurement(
-            primal=found.primal,
-            dual=found.dual if problem.is_convex else -np.inf,
-            violation=float(found.violation / unit),
-            rounding=replace(rounding, violation=float(rounding.violation / unit)),
-            least_scale=found.least_scale,
+@dataclass(frozen=True, eq=False)
+class KernelProblem(ProblemByPoints[KernelPoint]):
+    """A machine whose dual is one quadratic program with bounds.
+
+    Its attributes are those of a problem by points, and what a machine adds.
+    """
+
+    @property
+    @abstractmethod
+    def program(self) -> BoxProgram:
+        """The dual, as a minimisation."""
+
+    program_scale: ClassVar[float] = 1.0
+    """The dual objective in units of the program's."""
+
+    @abstractmethod
+    def primal(self, point: KernelPoint, error: Vector | float = 0.0) -> float:
+        """Return the primal objective at the point's w and the best guess of the rest.
+
+        With an error it is the most that the objective may be if each product is so far off.
+        """
+
+    def dual(self, point: KernelPoint) -> float:
+        """Return the dual objective."""
+        return -self.program_scale * self.program.value(point.beta, point.products)
+
+    def with_larger_margin(self, share: float) -> BoxProgram | None:  # noqa: ARG002
+        """Return the program of a functional margin that is larger by a share of 1, if there is such a margin.
+
+        Its solutions, if they are not exact, lie on the side where losses are 0.
+        """
+        return None
+
+    def rounding(self, point: KernelPoint, primal: float) -> Rounding:
+        """Return how far, at most, rounding has put the figures of a point from their true values."""
+        program, n_points = self.program, len(point.products)
+        linear = np.max(np.abs(program.linear.reshape(-1, n_points)), axis=0)
+        offset = sum(abs(level) for level in point.levels)
+        errors = point.errors + 4.0 * UNIT * (np.abs(point.products) + linear + offset)
+        own = np.abs(program.per_point(point.beta, n_points))
+        of_norm = 0.5 * self.program_scale * inner(own, point.errors)
+        of_dual = program.rounding(point.beta, point.levels)
+        last_place = 4.0 * UNIT * (abs(primal) + abs(point.sq_norm))
+        return Rounding(
+            violation=2.0 * float(np.max(errors, initial=0.0)),
+            primal=of_norm + self.primal(point, errors) - primal + last_place,
+            dual=of_norm + self.program_scale * of_dual + last_place,
         )
-        if not problem.is_convex:
-            return
+
+    @property
+    def sees_only_differences(self) -> bool:
+        """Whether moving all points in the space of the kernel changes nothing: their betas sum to 0."""
+        return bool(self.program.sums) and sum(self.program.sums) == 0.0
+
+    def figures(self, point: KernelPoint) -> dict[str, float]:
+        """Return what beside w a model needs, by name; "intercept" is b."""
+        return {"intercept": point.levels[0] if point.levels else 0.0}
+
+    def feasible(self, beta: Vector) -> Vector:
+        """Return a beta near the given one that meets every constraint."""
+        return self.program.feasible(beta)
+
+    def per_point(self, beta: Vector) -> Vector:
+        """Return the coefficients of the points in w: the sums of their betas."""
+        return self.program.per_point(beta, self.gram.n_points)
+
+    def point_of(self, beta: Vector, products: Vector, errors: Vector) -> KernelPoint:
+        """Return the point of a feasible beta whose products are at hand, with what they may be off."""
+        program = self.program
+        slopes = program.slopes(beta, products)
+        own = program.per_point(beta, len(products))
+        ends = program.ends(beta, slopes)
+        return KernelPoint(
+            beta=beta,
+            products=products,
+            errors=errors,
+            sq_norm=inner(own, products),
+            levels=program.levels(beta, slopes, ends),
+            violation=program.violation(ends),
+        )

@@ -1,20 +1,18 @@
-"""The machine of Crammer and Singer with a kernel: all classes in one problem."""
+"""The multi-class machine of Crammer and Singer with a kernel: all classes in one problem."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._base.rounding import UNIT, Rounding, growth_of_rounding
-from hedgerow.kernels.gram import Gram, sums_with_errors
 from hedgerow.problems.all_classes import AllClasses
-from hedgerow.problems.base import Criterion, Measurement, Problem, blocks, inner
-from hedgerow.problems.kernel import KernelSolution, measurements_by_point
+from hedgerow.problems.base import blocks, inner
+from hedgerow.problems.kernel import ProblemByPoints
 
 __all__ = ["ClassPoint", "KernelCrammerSingerProblem", "best_intercepts"]
 
@@ -51,8 +49,8 @@ class ClassPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelCrammerSingerProblem(Problem[KernelSolution]):
-    """A score for each of several classes, of which a point's own must be highest by 1.
+class KernelCrammerSingerProblem(ProblemByPoints[ClassPoint]):
+    """One score per class; the class of a point must score higher than all others by 1.
 
     ::
 
@@ -68,8 +66,6 @@ class KernelCrammerSingerProblem(Problem[KernelSolution]):
 
     Attributes
     ----------
-    gram : Gram
-        The kernel values among the points.
     y : ndarray of int64
         The number of the class of each point, from 0.
     weight : ndarray
@@ -77,23 +73,13 @@ class KernelCrammerSingerProblem(Problem[KernelSolution]):
     n_classes : int
         How many there are.
     has_intercept : bool
-        Whether there is a b.
-    is_convex : bool
-        Whether the kernel is positive semi-definite, or conditionally so and the problem sees only
-        differences; otherwise no dual value bounds anything.
+        Whether there is a b; and the attributes of a problem by points.
     """
 
-    gram: Gram
     y: Indices
     weight: Vector
     n_classes: int
     has_intercept: bool = True
-    criterion: ClassVar[Criterion] = "kkt_violation"
-    is_convex: bool = field(default=True, kw_only=True)
-    _last: list[ClassPoint] = field(default_factory=list, init=False, repr=False)
-    _measured: list[tuple[ClassPoint, Measurement]] = field(
-        default_factory=list, init=False, repr=False
-    )
 
     @cached_property
     def classes(self) -> AllClasses:
@@ -113,23 +99,7 @@ class KernelCrammerSingerProblem(Problem[KernelSolution]):
         """Return the dual objective."""
         return self.classes.gain(point.beta) - 0.5 * point.sq_norm
 
-    def score_unit(self, point: ClassPoint) -> float:  # noqa: ARG002
-        """Return 1: scores are what the program's slopes are made of."""
-        return 1.0
-
-    def measurement(self, point: ClassPoint) -> Measurement:
-        """Return the objectives of a point; those of the same point in a row are computed once."""
-        if not self._measured or self._measured[0][0] is not point:
-            figures = self.primal(point), self.dual(point), point.violation
-            found = Measurement(*figures, self._rounding(point), self.least_scale)
-            self._measured[:] = [(point, found)]
-        return self._measured[0][1]
-
-    def measurements(self, solution: KernelSolution) -> Iterator[Measurement]:
-        """Yield what a solution is worth, in float64 and in extended precision."""
-        return measurements_by_point(self, solution)
-
-    def _rounding(self, point: ClassPoint) -> Rounding:
+    def rounding(self, point: ClassPoint, primal: float) -> Rounding:  # noqa: ARG002
         """Return how far, at most, rounding has put the figures of a point from their true values."""
         scores = np.abs(point.products) + np.abs(point.intercept) + 1.0
         errors = np.max(point.errors + 4.0 * UNIT * scores, axis=1)
@@ -152,18 +122,6 @@ class KernelCrammerSingerProblem(Problem[KernelSolution]):
     def feasible(self, beta: Vector) -> Vector:
         """Return a beta near the given one that meets every constraint; one that does as it is."""
         return beta if self.classes.is_feasible(beta) else self.classes.feasible(beta)
-
-    def point(self, beta: Vector, *, is_precise: bool = False) -> ClassPoint:
-        """Return the point of a beta, made feasible; what is asked for twice in a row is computed once.
-
-        All figures come from the data in float64, or in extended precision, whatever a solver made beta of.
-        """
-        feasible = self.feasible(beta)
-        if not is_precise and self._last and np.array_equal(self._last[0].beta, feasible):
-            return self._last[0]
-        point = self.point_of(feasible, *sums_with_errors(self.gram, feasible, is_precise))
-        self._last[:] = [point]
-        return point
 
     def point_of(self, beta: Vector, products: Vector, errors: Vector) -> ClassPoint:
         """Return the point of a feasible beta whose products are at hand, with what they may be off."""

@@ -19,9 +19,9 @@ from hedgerow.data.rows import array_of
 from hedgerow.losses import Loss
 from hedgerow.penalties import QUADRATIC, Penalty
 from hedgerow.problems.base import (
+    Hyperplanes,
     Intercept,
     Measurement,
-    Planes,
     PrimalDualProblem,
     Solution,
     Vector,
@@ -38,9 +38,9 @@ AT_BOUND = 1e-12
 """An alpha this near to a bound, relative to the box, counts as on it: rounding, no more."""
 
 CARRIES = 2.0
-"""How many times what is too much some alphas must be, to be scaled down alone for the rest."""
+"""Alphas between their bounds are scaled down alone if they sum to this many times the excess."""
 FAINT = 1e-6
-"""A w this short, relative to the longest row, is as good as 0 for a one-class machine."""
+"""A w this short, relative to the longest row, counts as 0 for a one-class machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class LinearProblem(PrimalDualProblem):
 
     @cached_property
     def unit(self) -> float:
-        """The size that scores and residuals are of: 1, the spread of the targets, or w times a row."""
+        """The typical size of scores and residuals: 1, the spread of the targets, or |w| times that of a row."""
         if self.pull:
             return abs(self.pull) * float(np.mean(self.sq_norms)) or 1.0
         if not self.loss.is_two_sided:
@@ -325,14 +325,14 @@ class LinearProblem(PrimalDualProblem):
         alpha = np.where(alpha <= lower + rounding, lower, alpha)
         return np.where(np.abs(alpha) <= rounding, 0.0, alpha)
 
-    def planes(self, solution: Solution) -> Planes:
-        """Return the plane of a solution, and its alphas with those on a bound put onto it."""
+    def hyperplanes(self, solution: Solution) -> Hyperplanes:
+        """Return the hyperplane of a solution, and its alphas with those on a bound put onto it."""
         alpha = self.on_bounds(solution.alpha)[None, :]
         at_bound = (alpha != 0.0) & (np.abs(alpha) >= self.upper)
-        return Planes(solution.w[None, :], np.array([solution.intercept]), alpha, at_bound)
+        return Hyperplanes(solution.w[None, :], np.array([solution.intercept]), alpha, at_bound)
 
     def slacks(self, alpha: Vector, scores: Vector) -> tuple[float, float]:
-        """Return the largest lower and the least upper end of the intervals in which rows want 0 to lie."""
+        """Return the largest lower and the least upper end of the intervals that must contain 0, one per row."""
         on_bound = self.on_bounds(alpha)
         highest, lowest = -np.inf, np.inf
         for rows in blocks(len(alpha)):

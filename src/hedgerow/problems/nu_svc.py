@@ -10,20 +10,15 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    FAINT,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-)
+from hedgerow.problems.box_program import BoxProgram, filled
+from hedgerow.problems.kernel import FAINT, KernelPoint, KernelProblem
 
 __all__ = ["NuSvcProblem"]
 
 
 @dataclass(frozen=True, eq=False)
 class NuSvcProblem(KernelProblem):
-    """Two classes with a margin rho that is found along: nu bounds the share of margin errors.
+    """Two classes with a margin rho that is part of the solution; nu bounds the share of margin errors.
 
     ::
 

@@ -9,12 +9,8 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-)
+from hedgerow.problems.box_program import BoxProgram, filled
+from hedgerow.problems.kernel import KernelPoint, KernelProblem
 from hedgerow.problems.svr import faint_objective
 
 __all__ = ["NuSvrProblem"]
@@ -22,7 +18,7 @@ __all__ = ["NuSvrProblem"]
 
 @dataclass(frozen=True, eq=False)
 class NuSvrProblem(KernelProblem):
-    """Regression whose tube is found along: nu bounds the share of points outside it.
+    """Regression with a tube whose width is part of the solution; nu bounds the share of points outside it.
 
     ::
 

@@ -9,21 +9,15 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    FAINT,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-    one_group,
-)
+from hedgerow.problems.box_program import BoxProgram, filled, one_group
+from hedgerow.problems.kernel import FAINT, KernelPoint, KernelProblem
 
 __all__ = ["OneClassProblem"]
 
 
 @dataclass(frozen=True, eq=False)
 class OneClassProblem(KernelProblem):
-    """A plane that keeps most points away from the origin: nu bounds the share that it fails.
+    """A hyperplane between most points and the origin; nu bounds the share of points on the wrong side.
 
     ::
 

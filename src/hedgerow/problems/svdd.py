@@ -10,14 +10,8 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import Vector
-from hedgerow.problems.kernel import (
-    FAINT,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    filled,
-    one_group,
-)
+from hedgerow.problems.box_program import BoxProgram, filled, one_group
+from hedgerow.problems.kernel import FAINT, KernelPoint, KernelProblem
 
 __all__ = ["SvddProblem"]
 

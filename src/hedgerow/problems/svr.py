@@ -8,20 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from hedgerow.problems.base import Vector, inner
-from hedgerow.problems.kernel import (
-    FAINT_LOSS,
-    BoxProgram,
-    KernelPoint,
-    KernelProblem,
-    one_group,
-)
+from hedgerow.problems.box_program import BoxProgram, one_group
+from hedgerow.problems.kernel import FAINT_LOSS, KernelPoint, KernelProblem
 
 __all__ = ["SvrProblem", "faint_objective"]
 
 
 @dataclass(frozen=True, eq=False)
 class SvrProblem(KernelProblem):
-    """Regression that pays for what is more than epsilon off.
+    """Regression in which errors of up to epsilon cost nothing.
 
     ::
 

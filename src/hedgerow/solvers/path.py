@@ -48,13 +48,13 @@ def solve_paths(
         if known:
             (before, first), (at, last) = known[0], known[-1]
             pairs = zip(first, last, strict=True)
-            starts = [_foreseen([(before, old), (at, new)], C) for old, new in pairs]
+            starts = [_extrapolated([(before, old), (at, new)], C) for old, new in pairs]
         solutions = solve_together(current, settings, solver, starts)
         known = [*known[-1:], (C, solutions)]
         yield list(zip(current, solutions, strict=True))
 
 
-def _foreseen(known: list[tuple[float, Solution]], C: float) -> Solution:
+def _extrapolated(known: list[tuple[float, Solution]], C: float) -> Solution:
     """Return about where the solution for C is, by the last two, or the last one given twice."""
     (before, first), (at, last) = known
     ratio = C / at

@@ -55,9 +55,12 @@ class Solver:
     def can_take(self, problem: Any) -> bool:
         """Say whether a problem has what the solver needs."""
         try:
-            return all(needed(problem) for needed in self._needed)
+            for needed in self._needed:
+                if not needed(problem):
+                    return False
         except AttributeError:
             return False
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,7 @@ def check_loss(loss: Loss) -> None:
             _check_bound(loss, share, value, room, c)
         _check_slopes(loss, own, c)
         if loss.is_smooth:
-            _check_bend(loss, c)
+            _check_second_derivative(loss, c)
 
 
 def _check_bound(
@@ -71,7 +71,7 @@ def _check_slopes(loss: Loss, alpha: NDArray[np.float64], c: NDArray[np.float64]
     _hold(between | ~seen, "a residual lies between the slopes of the conjugate", float(c[0]))
 
 
-def _check_bend(loss: Loss, c: NDArray[np.float64]) -> None:
+def _check_second_derivative(loss: Loss, c: NDArray[np.float64]) -> None:
     """Compare the stated second derivative with differences of alpha_at, away from kinks."""
     ahead, behind = (loss.alpha_at(_RESIDUALS + h, c) for h in (_STEP, -_STEP))
     here = loss.alpha_at(_RESIDUALS, c)

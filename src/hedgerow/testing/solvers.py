@@ -1,4 +1,4 @@
-"""Problems that a solver of linear machines must bring to a certificate."""
+"""Problems that a solver of linear machines must solve to a certificate."""
 
 from __future__ import annotations
 

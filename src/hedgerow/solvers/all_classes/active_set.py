@@ -44,7 +44,7 @@ def is_small(problem: CrammerSingerProblem) -> bool:
 class ClassRows:
     """The rows with weight of a problem, and what its equations are made of.
 
-    A point w has a plane a row, with the weight of the constant that carries its intercept last.
+    A point w has one row per class, the weight of the constant that carries its intercept last.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ either, the status is "stalled".
 
 Given: the problem, a tolerance for the largest violation, a budget of bytes. Returned: beta and b.
 Cost: kernel values of the support vectors with all points, some times over. Memory: the budget, and some
-numbers a point and class.
+numbers per point and class.
 Papers: those of class_qp.hpp.
 """
 

@@ -38,7 +38,7 @@ Vector = NDArray[np.float64]
 TO_THE_EDGE = 0.99
 """Share of the way to the nearest bound that a step may go."""
 RIDGES = (1e-14, 1e-12, 1e-10, 1e-8)
-"""What may be added to the diagonal of the equations, relatively, for directions that nothing bends."""
+"""What may be added to the diagonal of the equations, relatively, for directions without curvature."""
 CLOSE, NEAR = 1e-10, 1e-2
 """Relative gaps at which it is clear which flows are 0, and at which that may be guessed."""
 PATIENCE = 5
@@ -134,8 +134,8 @@ class _System:
         size = width if rows.constant else width - 1
         matrix = np.zeros((n_classes, width, n_classes, width))
         for k, other in pairs_of_classes(n_classes):
-            bend = self.d[:, k] * self.d[:, other] / self.d_sum
-            block = _core.gram(rows.problem.matrix, bend, rows.constant, 1)
+            curvature = self.d[:, k] * self.d[:, other] / self.d_sum
+            block = _core.gram(rows.problem.matrix, curvature, rows.constant, 1)
             matrix[k, :size, other, :size] = matrix[other, :size, k, :size] = -block
             matrix[k, :size, k, :size] += (
                 block  # sums of the others: a difference would lose digits

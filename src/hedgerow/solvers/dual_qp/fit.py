@@ -18,7 +18,7 @@ from hedgerow.problems.certificates import (
     largest_gap,
     not_separable,
 )
-from hedgerow.problems.kernel import KernelProblem, KernelSolution
+from hedgerow.problems.kernel import KernelSolution, ProblemByPoints
 from hedgerow.problems.kernel_crammer_singer import KernelCrammerSingerProblem
 from hedgerow.solvers.all_classes.decomposition import decompose_classes
 from hedgerow.solvers.dual_qp.decomposition import SharedRows, decompose
@@ -74,7 +74,7 @@ KERNEL_SOLVERS = (
 
 
 def fit_kernel(
-    problem: KernelProblem | KernelCrammerSingerProblem,
+    problem: ProblemByPoints[Any],
     settings: KernelSettings,
     start: Beta | None = None,
     shared: SharedRows | None = None,
@@ -107,14 +107,7 @@ def fit_kernel(
     settings = replace(settings, gap_tol=largest_gap(settings.tol))
     solver = next(solver for solver in KERNEL_SOLVERS if solver.can_take(problem))
     solution = solver.run(problem, settings, start, shared)
-    return _certified(problem, solution, settings.tol)
-
-
-def _certified(
-    problem: Any, solution: KernelSolution, tol: float
-) -> tuple[KernelSolution, Certificate]:
-    """Return the certificate of a solution, and the solution as the certificate has it."""
-    certificate = certify(problem, solution, tol)
+    certificate = certify(problem, solution, settings.tol)
     if solution.status == "no_margin":
         return solution, certificate
     point = problem.point(solution.beta)

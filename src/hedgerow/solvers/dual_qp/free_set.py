@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.problems.base import inner
-from hedgerow.problems.kernel import BoxProgram, KernelPoint, KernelProblem
+from hedgerow.problems.box_program import BoxProgram
+from hedgerow.problems.kernel import KernelPoint, KernelProblem
 from hedgerow.solvers.dual_qp.linear_system import centred
 
 __all__ = ["free_set_steps"]

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.problems.base import inner
-from hedgerow.problems.kernel import BoxProgram, KernelPoint, KernelProblem
+from hedgerow.problems.box_program import BoxProgram
+from hedgerow.problems.kernel import KernelPoint, KernelProblem
 from hedgerow.solvers.dual_qp.free_set import free_set_steps
 from hedgerow.solvers.dual_qp.linear_system import centred, kernel_system
 

@@ -2,7 +2,7 @@
 
 A Newton step moves beta, the products p = K (sum of the betas of each point) and the levels of the sums by
 
-    D d_beta + d_p + d_level = target         one line a variable, D > 0 diagonal
+    D d_beta + d_p + d_level = target         one line per variable, D > 0 diagonal
     d_p = K d_own                             own: the sum of the betas of each point
     sum of d_beta over each group = missing
 

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.kernels.gram import Gram
 from hedgerow.monitor import current
 from hedgerow.problems.base import Status
-from hedgerow.problems.kernel import KernelSolution, ProblemByPoints
+from hedgerow.problems.kernel import KernelSolution, P, ProblemByPoints
 from hedgerow.solvers.base import Run
 
 __all__ = ["MEGABYTE", "Core", "KernelRun", "KernelSettings", "block_bytes", "check_budget"]
@@ -111,31 +111,6 @@ class Core(Protocol):
         """Go on; return the rounds and steps made, the violation, and whether a round moved nothing."""
 
 
-class _Point(Protocol):
-    @property
-    def beta(self) -> Vector:
-        """A dual point that meets the constraints."""
-
-    @property
-    def products(self) -> Vector:
-        """What the data say of it."""
-
-    @property
-    def violation(self) -> float:
-        """The largest violation of the optimality conditions."""
-
-
-P = TypeVar("P", bound=_Point)
-
-
-class Solvable(ProblemByPoints[P], Protocol[P]):
-    """A problem in terms of kernel values, such as a KernelProblem."""
-
-    @property
-    def gram(self) -> Gram:
-        """The kernel values among the points."""
-
-
 class KernelRun(Run[KernelSolution], Generic[P]):
     """A run that stops by the violation of the optimality conditions; its iterations are steps of the core.
 
@@ -177,11 +152,11 @@ class KernelRun(Run[KernelSolution], Generic[P]):
         "n_refined",
     )
 
-    problem: Solvable[P]
+    problem: ProblemByPoints[P]
     settings: KernelSettings
 
     def __init__(
-        self, problem: Solvable[P], settings: KernelSettings, beta: Vector, *others: Any
+        self, problem: ProblemByPoints[P], settings: KernelSettings, beta: Vector, *others: Any
     ) -> None:
         monitor = current()
         key = None if monitor.store is None else _key(problem, settings, beta, *others)

@@ -35,18 +35,18 @@ def curvatures(problem: LinearProblem) -> Vector:
     With k_i the largest second derivative of row i's loss, it is 1 + sum_i k_i x_ij^2; for a free
     intercept, which follows w, x_ij is taken from its mean weighted by k_i.
     """
-    bends = _largest_bends(problem)
-    squares = _core.weighted_row_sum(mapped(problem.matrix, np.square), bends, problem.n_threads)
-    total = float(np.sum(bends))
+    largest = _largest_second_derivatives(problem)
+    squares = _core.weighted_row_sum(mapped(problem.matrix, np.square), largest, problem.n_threads)
+    total = float(np.sum(largest))
     if problem.intercept == "free" and total > 0.0:
-        sums = _core.weighted_row_sum(problem.matrix, bends, problem.n_threads)
+        sums = _core.weighted_row_sum(problem.matrix, largest, problem.n_threads)
         squares = squares - np.square(sums) / total
     elif problem.intercept == "penalized":
         squares = np.append(squares, problem.rho * total)
     return 1.0 + np.where(np.isfinite(squares), np.maximum(squares, 0.0), 0.0)
 
 
-def _largest_bends(problem: LinearProblem) -> Vector:
+def _largest_second_derivatives(problem: LinearProblem) -> Vector:
     """Return the largest second derivative of each row's loss, 2 c for squares and c / 4 for logistic."""
     loss, weight = problem.loss, problem.weight
     middle, beyond = np.zeros_like(weight), np.full_like(weight, 1.0 + loss.epsilon)

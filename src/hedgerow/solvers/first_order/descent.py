@@ -147,9 +147,11 @@ class Iterate:
         if not slope < 0.0:
             return None
         along, shift = self.scores_of(direction), 0.0
-        bend = problem.loss.second_derivative(self.residuals, problem.weight)
-        if problem.intercept == "free" and np.any(bend > 0.0):
-            shift = -inner(bend, along) / float(np.sum(bend))  # how the best intercept goes along
+        curvature = problem.loss.second_derivative(self.residuals, problem.weight)
+        if problem.intercept == "free" and np.any(curvature > 0.0):
+            shift = -inner(curvature, along) / float(
+                np.sum(curvature)
+            )  # how the best intercept goes along
             along = along + shift
         way = _Way(
             problem,
@@ -158,14 +160,14 @@ class Iterate:
             inner(self.unknowns, direction) + problem.pull * (shift + self._constant_of(direction)),
             inner(direction, direction),
         )
-        length = way.lowest(slope, way.square + inner(np.square(along), bend))
+        length = way.lowest(slope, way.square + inner(np.square(along), curvature))
         self.move(length * direction, length * along, length * shift)
         return length * direction
 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """The objective along a direction: margins that change, and slope and bend of the penalties."""
+    """The objective along a direction: margins that change, and slope and curvature of the penalties."""
 
     problem: LinearProblem
     residuals: Vector
@@ -173,23 +175,23 @@ class _Way:
     linear: float
     square: float
 
-    def slope_and_bend(self, length: float) -> tuple[float, float]:
+    def slope_and_curvature(self, length: float) -> tuple[float, float]:
         """Return the derivatives at a length."""
         loss, weight = self.problem.loss, self.problem.weight
         there = self.residuals - length * self.margins
         pull = inner(self.margins, loss.alpha_at(there, weight))
-        bend = inner(np.square(self.margins), loss.second_derivative(there, weight))
-        return self.linear + length * self.square - pull, self.square + bend
+        curvature = inner(np.square(self.margins), loss.second_derivative(there, weight))
+        return self.linear + length * self.square - pull, self.square + curvature
 
-    def lowest(self, slope: float, bend: float) -> float:
+    def lowest(self, slope: float, curvature: float) -> float:
         """Return where the slope, known at 0, is about 0: by Newton's method between known signs."""
         flat = FLAT * abs(slope)
         length, low, high = 0.0, 0.0, np.inf
         for _ in range(TRIALS):
-            length -= slope / bend
+            length -= slope / curvature
             if not low < length < high:
                 length = 0.5 * (low + high)
-            slope, bend = self.slope_and_bend(length)
+            slope, curvature = self.slope_and_curvature(length)
             if abs(slope) <= flat:
                 break
             low, high = (length, high) if slope < 0.0 else (low, length)

@@ -3,7 +3,7 @@
 Problem: LinearProblem with a smooth loss, any intercept. Every step s and change t of the gradient tell
 what the Hessian does along s; two loops over the last ones apply the inverse that fits them all to the
 gradient. Where nothing is known it is the inverse of a diagonal (`columns.curvatures`), scaled to fit
-the last step. As the objective bends up everywhere, <s, t> >= |s|^2 and no step need be left out.
+the last step. As the objective is strongly convex, <s, t> >= |s|^2 and no step need be left out.
 
 Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
 Cost: two passes over the data a round (`descent`), and 4 ``memory`` operations on vectors of the

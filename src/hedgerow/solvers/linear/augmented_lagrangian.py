@@ -6,7 +6,7 @@ by proximal steps: with alpha' the alpha of the last step and a window h,
     alpha_i = the value in its bounds nearest to alpha'_i + c_i r_i / h
 
 is the slope of a smoothed loss, whose objective Newton's method minimises (`SmoothObjective`). Only
-rows whose alpha is between the bounds bend it, so a step factorises the second derivatives over these
+rows whose alpha is between the bounds have second derivatives, so a step factorises the second derivatives over these
 few rows. When the gradient is small beside the gap that is left, alpha becomes alpha', the window a
 third, and it goes on.
 
@@ -101,8 +101,8 @@ class _Path:
     def advance(self, tol: float) -> None:
         """Make one step of Newton's method; narrow the window if that settled it."""
         objective = self.objective
-        if objective.problem.intercept == "free" and not objective.bend.any():
-            objective.take_best_intercept()  # which no row bends, so that Newton's method is blind
+        if objective.problem.intercept == "free" and not objective.curvature.any():
+            objective.take_best_intercept()  # without curvature in b, Newton's method is blind
         gradient = objective.gradient()
         lower = cholesky_factor(objective.hessian(), objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)

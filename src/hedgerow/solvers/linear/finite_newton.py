@@ -1,7 +1,7 @@
 """Newton's method to the last bit, for small problems with a smooth loss.
 
 Problem: LinearProblem with a smooth loss, any intercept. Each round solves the quadratic model of the
-objective exactly, a ridge regression with one weight a row (`ridge_system`), and moves to the minimum
+objective exactly, a ridge regression with one weight per row (`ridge_system`), and moves to the minimum
 of the objective along the way. The squared losses are quadratic on the rows that count: when these no
 longer change, the point is the exact solution.
 
@@ -39,25 +39,25 @@ def finite_newton(run: LinearRun) -> Status | None:
     problem, settings = run.problem, run.settings
     system = ridge_system(problem)
     exact = is_cheap(problem)
-    bend = np.zeros(problem.shape[0])
+    curvature = np.zeros(problem.shape[0])
     length = 1.0
     left = run.resume()
     if left is not None:
-        bend, length = left["bend"], left["length"]
+        curvature, length = left["curvature"], left["length"]
         system.place(*left["point"])
     margins = system.margins()
     while run.n_iter < settings.max_iter and length > 0.0 and not run.has_stalled(PATIENCE):
-        run.checkpoint(bend=bend, length=length, point=system.point)
+        run.checkpoint(curvature=curvature, length=length, point=system.point)
         residual = problem.target - margins
         alpha = problem.loss.alpha_at(residual, problem.weight)
         run.offer_primal(system.w, system.intercept, problem.y * margins)
         run.offer_dual(alpha)
-        solved, bend_before = run.measure(), bend
-        bend = problem.loss.second_derivative(residual, problem.weight)
-        settled = np.array_equal(bend_before, bend)
+        solved, curvature_before = run.measure(), curvature
+        curvature = problem.loss.second_derivative(residual, problem.weight)
+        settled = np.array_equal(curvature_before, curvature)
         if run.relative_gap <= ROUNDING or (solved and (settled or not exact)):
             break
-        system.factorise(bend)
+        system.factorise(curvature)
         step = system.direction(alpha, np.zeros_like(alpha))
         length = _best_length(problem, system, residual, step)
         system.move(step, length)

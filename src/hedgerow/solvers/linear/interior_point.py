@@ -164,7 +164,7 @@ class _Path:
         return merged if len(self.side) > 1 else target[0]
 
     def _by_row(self, alpha: Vector) -> Vector:
-        """Return one alpha a row: the first side's minus the second's."""
+        """Return one alpha per row: the first side's minus the second's."""
         return self._spread(np.sum(self.side * alpha, axis=0))
 
     def _spread(self, values: Vector) -> Vector:

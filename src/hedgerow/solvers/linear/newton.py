@@ -2,9 +2,9 @@
 
 Problem: LinearProblem with a smooth loss, any intercept. Each round minimises the quadratic model of
 the objective: by a Cholesky factorisation of the second derivatives, or by conjugate gradients that
-stop when the model is good enough (truncated) and are hurried by the diagonal (preconditioned). The
+stop when the model is good enough (truncated) and are accelerated by the diagonal (preconditioned). The
 step then goes to the minimum along the way, or the model is only trusted within a region that grows
-and shrinks with how well it foretold (trust region). Small problems are finished to the last bit
+and shrinks with how well it has predicted the objective (trust region). Small problems are finished to the last bit
 (`finite_newton`).
 
 With many more rows than features the factorised matrix is estimated from a sample of the rows, as
@@ -12,7 +12,7 @@ large as it has to be for every step to bring most of what the exact one would.
 
 Given: the problem. Offered: w, b and alpha_i, the slope of the loss.
 Cost: 5 to 15 rounds, each one pass over the data and a factorisation (n d^2 over the rows that
-count, or over a sample), or one pass a step of conjugate gradients.
+count, or over a sample), or one pass per step of conjugate gradients.
 Paper: Keerthi and DeCoste, A modified finite Newton method for fast solution of large scale linear
 SVMs, JMLR 2005; Lin, Weng and Keerthi, Trust region Newton method for large-scale logistic
 regression, JMLR 2008; Steihaug, The conjugate gradient method and trust regions, SIAM J. Num. An. 1983.
@@ -50,7 +50,7 @@ Vector = NDArray[np.float64]
 DIRECT_UNKNOWNS = 1500
 """Unknowns up to which a factorisation is taken by itself."""
 SLOW = 0.1
-"""Share of the last foretold decrease that the next one may keep before the sample grows."""
+"""Share of the last predicted decrease that the next one may keep before the sample grows."""
 STARTED = 1e-2
 """A sample is solved when its next step would bring less than this share of the objective."""
 ROUNDING = 1e-15
@@ -124,7 +124,7 @@ def _start(objective: SmoothObjective, run: LinearRun) -> Vector:
     small = SmoothObjective(sample.problem(objective.problem))
     small.move_to(np.zeros_like(small.penalised))
     steps = _Direct(small, seed)
-    while steps.foretold > STARTED * abs(small.value):
+    while steps.predicted > STARTED * abs(small.value):
         steps.advance()
     return small.z
 
@@ -137,7 +137,7 @@ class _Direct:
         self.seed = seed
         n_samples, unknowns = objective.problem.shape[0], len(objective.penalised)
         self.every = max(1, n_samples // (ROWS_PER_UNKNOWN * unknowns))
-        self.foretold = np.inf
+        self.predicted = np.inf
         self.was_cut = False
         self.known = ChangingSum(), ChangingSum()
 
@@ -145,13 +145,13 @@ class _Direct:
         """Return how thin the sample is, what the last step promised, and what its model was made of."""
         return {
             "every": self.every,
-            "foretold": self.foretold,
+            "predicted": self.predicted,
             "known": [vars(each) for each in self.known],
         }
 
     def go_on_from(self, state: Json) -> None:
         """Go on from a state."""
-        self.every, self.foretold = state["every"], state["foretold"]
+        self.every, self.predicted = state["every"], state["predicted"]
         gram, squares = state["known"]
         self.known = ChangingSum(**gram), ChangingSum(**squares)
 
@@ -162,13 +162,13 @@ class _Direct:
         hessian = objective.hessian(self._sample(), self.known)
         lower = cholesky_factor(hessian, objective.problem.n_threads)
         direction = -_core.cholesky_solve(lower, gradient)
-        foretold = -inner(gradient, direction)
-        objective.step(direction, -foretold)
-        self.was_cut = self.every > 1 and foretold > SLOW * self.foretold
+        predicted = -inner(gradient, direction)
+        objective.step(direction, -predicted)
+        self.was_cut = self.every > 1 and predicted > SLOW * self.predicted
         if self.was_cut:
             self.every = max(1, self.every // 4)
             self.known = ChangingSum(), ChangingSum()
-        self.foretold = foretold
+        self.predicted = predicted
 
     def _sample(self) -> Sample | None:
         """Return the rows that second derivatives are estimated from; None for all."""
@@ -206,7 +206,7 @@ NEWTON = LinearSolver(
             "latter is truncated",
         ),
         "preconditioner": Option(
-            "diagonal", one_of("diagonal", "none"), "what hurries conjugate gradients"
+            "diagonal", one_of("diagonal", "none"), "what accelerates conjugate gradients"
         ),
     },
 )

@@ -152,18 +152,18 @@ class _Part:
     ) -> tuple[Vector, float]:
         """Return w and b after a step to the minimum of the model, or as far as it pays.
 
-        Where rows without bend stop a step at once, as they have one right behind the point, they
-        are given it, and another step is looked for.
+        Where rows without curvature stop a step at once, as they have some just behind the point, that is
+        taken, and another step is looked for.
         """
-        bend = self._bend(residual)
+        curvature = self._curvature(residual)
         slope = self._slope(alpha, v)
         for _ in range(ATTEMPTS):
-            there = self._model(bend, slope).minimise(self.problem.n_threads)
+            there = self._model(curvature, slope).minimise(self.problem.n_threads)
             line = _Line(self, residual, slope, there - self.start)
             length, too_far = line.best_length()
             if length > STUCK:
                 break
-            bend = np.maximum(bend, self._bend(residual - too_far * line.d_margin))
+            curvature = np.maximum(curvature, self._curvature(residual - too_far * line.d_margin))
         there = there if length == 1.0 else self.start + length * line.step
         w = w.copy()
         w[self.columns] = there[: len(self.columns)]
@@ -174,12 +174,12 @@ class _Part:
 
         Close to the solution its v is nearer to the bounds than rounding lets that of any w be.
         """
-        bend = self._bend(residual)
-        step = self._model(bend, self._slope(alpha, v)).step_for_signs(self.problem.n_threads)
-        return alpha - bend * self.margins_of(step)
+        curvature = self._curvature(residual)
+        step = self._model(curvature, self._slope(alpha, v)).step_for_signs(self.problem.n_threads)
+        return alpha - curvature * self.margins_of(step)
 
-    def _model(self, bend: Vector, slope: Vector) -> L1Model:
-        hessian = _core.gram(self.matrix, bend, self.constant, self.problem.n_threads)
+    def _model(self, curvature: Vector, slope: Vector) -> L1Model:
+        hessian = _core.gram(self.matrix, curvature, self.constant, self.problem.n_threads)
         return L1Model(hessian, self.price, self.start, slope)
 
     def _slope(self, alpha: Vector, v: Vector) -> Vector:
@@ -190,7 +190,7 @@ class _Part:
         balance = inner(self.problem.y, alpha) - self.problem.pull
         return np.append(slope, -self.constant * balance)
 
-    def _bend(self, residual: Vector) -> Vector:
+    def _curvature(self, residual: Vector) -> Vector:
         return self.problem.loss.second_derivative(residual, self.problem.weight)
 
     def margins_of(self, step: Vector) -> Vector:
@@ -239,7 +239,7 @@ class _Line:
         return inner(self.part.price, np.abs(self.part.start + length * self.step))
 
     def _slope_and_rise(self, length: float) -> tuple[float, float]:
-        """Return the slope to the right of a length, and how the losses bend there."""
+        """Return the slope to the right of a length, and the second derivative of the losses there."""
         loss, weight = self.part.problem.loss, self.part.problem.weight
         residual = self.residual - length * self.d_margin
         there = self.part.start + length * self.step

@@ -3,7 +3,7 @@
 Newton's method and the interior point both move by the solution of
 
     d_w     = sum_i (alpha_i + d_alpha_i) y_i x_i - w          w becomes what alpha says
-    d_alpha = v * (target - d_margin)                          v_i >= 0, one weight a row
+    d_alpha = v * (target - d_margin)                          v_i >= 0, one weight per row
     d_margin_i = y_i (<d_w, x_i> + d_b)
 
 with the intercept's equation beside the first: sum_i (alpha_i + d_alpha_i) y_i = q if it is free,

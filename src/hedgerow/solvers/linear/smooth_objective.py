@@ -38,7 +38,7 @@ __all__ = [
 Vector = NDArray[np.float64]
 
 ARMIJO = 1e-4
-"""Share of the decrease foretold that a full step has to bring."""
+"""Share of the decrease predicted that a full step has to bring."""
 GOOD_ENOUGH = 0.1
 """Share of the slope at the start that may be left at the end of a line search."""
 TRIALS = 30
@@ -144,7 +144,7 @@ class SmoothObjective:
         self.problem = problem
         self.shape = None if problem.loss.core_rule is None else problem.loss.core_shape()
         self.shift: Vector | None = None
-        self.residual, self._other, self.alpha, self.bend = np.empty((4, problem.shape[0]))
+        self.residual, self._other, self.alpha, self.curvature = np.empty((4, problem.shape[0]))
         scaling = {"free": 1.0, "penalized": problem.intercept_scaling, "none": 0.0}
         self.constant = scaling[problem.intercept]
         self.penalised = np.ones(problem.shape[1] + (self.constant != 0.0))
@@ -219,7 +219,7 @@ class SmoothObjective:
             self.intercept,
             self.residual,
             self.alpha,
-            self.bend,
+            self.curvature,
             problem.n_threads,
         )
 
@@ -252,7 +252,7 @@ class SmoothObjective:
 
     def gram(self) -> Vector:
         """Return the second derivatives of the losses as a matrix."""
-        return self._gram_of(self.bend)
+        return self._gram_of(self.curvature)
 
     def hessian(self, sample: Sample | None = None, known: Sequence[ChangingSum] = ()) -> Vector:
         """Return the second derivatives as a matrix, or an estimate from a sample of the rows.
@@ -260,12 +260,12 @@ class SmoothObjective:
         ``known`` are two sums as they were the last time, if that was from the same rows.
         """
         gram, squares = known or (ChangingSum(), ChangingSum())
-        bend = self.bend if sample is None else sample.of(self.bend)
-        matrix = gram.at(bend, self._gram_of)
+        curvature = self.curvature if sample is None else sample.of(self.curvature)
+        matrix = gram.at(curvature, self._gram_of)
         if sample is None:
             return self._with_penalty(matrix)
         # A sample may lack the few rows that hold a rare feature back.
-        true, estimate = squares.at(self.bend, self._squares_of), matrix.diagonal()
+        true, estimate = squares.at(self.curvature, self._squares_of), matrix.diagonal()
         np.fill_diagonal(matrix, np.where(estimate < UNDERRATED * true, true, estimate))
         return self._with_penalty(matrix)
 
@@ -290,12 +290,14 @@ class SmoothObjective:
     def hessian_times(self, p: Vector) -> Vector:
         """Return the product of the second derivatives with a vector."""
         problem = self.problem
-        product = _core.gram_times(problem.matrix, self.bend, self.constant, p, problem.n_threads)
+        product = _core.gram_times(
+            problem.matrix, self.curvature, self.constant, p, problem.n_threads
+        )
         return self.penalised * p + product
 
     def hessian_diagonal(self) -> Vector:
         """Return the diagonal of the second derivatives."""
-        diagonal = self._squares_of(self.bend) + self.penalised
+        diagonal = self._squares_of(self.curvature) + self.penalised
         diagonal[diagonal == 0.0] = 1.0  # a free intercept that no row moves
         return diagonal
 
@@ -337,11 +339,11 @@ class SmoothObjective:
         """Evaluate everything from the residuals: half a pass over the data."""
         problem = self.problem
         if self.shape is None:
-            self.sums = sums_in_python(problem, self.residual, self.alpha, self.bend)
+            self.sums = sums_in_python(problem, self.residual, self.alpha, self.curvature)
         else:
             rows = (problem.y, problem.target, problem.weight, self.shift)
             self.sums = _core.loss_at(
-                self.shape, *rows, self.residual, self.alpha, self.bend, problem.n_threads
+                self.shape, *rows, self.residual, self.alpha, self.curvature, problem.n_threads
             )
         self.combined = problem.combine(self.alpha)
 

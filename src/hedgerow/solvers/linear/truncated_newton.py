@@ -2,9 +2,9 @@
 
 The quadratic model of a `SmoothObjective` at its point is minimised by conjugate gradients, one pass
 over the data a step, until the gradient of the model is a small share of the objective's: the smaller
-the nearer the solution is. The diagonal of the model hurries them. `Truncated` then goes to the
+the nearer the solution is. The diagonal of the model accelerates them. `Truncated` then goes to the
 minimum of the objective along the way; `TrustRegion` stops at the edge of a region whose size follows
-how well the model has foretold the objective.
+how well the model has predicted the objective.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Truncated:
         direction = scale * left
         power = inner(left, direction)
         for _ in range(CG_STEPS):
-            bent = self.objective.hessian_times(direction)
-            length = power / inner(direction, bent)
+            hessian_direction = self.objective.hessian_times(direction)
+            length = power / inner(direction, hessian_direction)
             ahead = step + length * direction
             if _size(ahead, scale) >= self.radius:
                 length = _to_the_edge(step, direction, scale, self.radius)
-                return step + length * direction, product + length * bent, self.radius
-            step, product = ahead, product + length * bent
-            left = left - length * bent
+                return step + length * direction, product + length * hessian_direction, self.radius
+            step, product = ahead, product + length * hessian_direction
+            left = left - length * hessian_direction
             scaled = scale * left
             power, before = inner(left, scaled), power
             if np.sqrt(power) <= enough:
@@ -98,15 +98,15 @@ class TrustRegion(Truncated):
     """Steps that the model is trusted for."""
 
     def advance(self) -> None:
-        """Make a step if it brings what the model foretold, and change the radius accordingly."""
+        """Make a step if it brings what the model predicted, and change the radius accordingly."""
         objective = self.objective
         gradient, before = objective.gradient(), objective.value
         step, product, size = self._model(gradient)
-        foretold = -(inner(gradient, step) + 0.5 * inner(step, product))
+        predicted = -(inner(gradient, step) + 0.5 * inner(step, product))
         start = objective.z
         objective.move_to(start + step)
-        kept = (before - objective.value) / foretold if foretold > 0.0 else 0.0
-        self.was_cut = kept < 1e-4 and foretold > ROUNDING * abs(before)
+        kept = (before - objective.value) / predicted if predicted > 0.0 else 0.0
+        self.was_cut = kept < 1e-4 and predicted > ROUNDING * abs(before)
         if self.was_cut:
             objective.return_to(start)
         if kept < 0.25:

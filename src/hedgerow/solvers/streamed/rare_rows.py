@@ -53,7 +53,7 @@ def broad_gram(objective: SmoothObjective, window: float) -> Vector:
     rows = (problem.y, problem.target, problem.weight, broad.shift)
     assert broad.shape is not None  # rows in blocks have losses that the core knows
     broad.sums = _core.loss_at(
-        broad.shape, *rows, objective.residual, broad.alpha, broad.bend, problem.n_threads
+        broad.shape, *rows, objective.residual, broad.alpha, broad.curvature, problem.n_threads
     )
     return broad.gram()
 
