@@ -17,7 +17,7 @@ from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels import ObjectKernel, Precomputed, RowsKernel
 from hedgerow.perceptron import KernelPerceptron
 from hedgerow.testing import check_kernel
-from tests.string_kernels import Spectrum, SpectrumByBlocks, strings
+from tests.object_kernels import Alignment, Spectrum, SpectrumByBlocks, strings
 
 TEXTS, KINDS = strings(60)
 NEW, _ = strings(30, seed=1)
@@ -142,11 +142,6 @@ def test_the_container_does_not_matter(container):
 # -------------------------------------------------------------------- other objects than strings
 
 
-def alignment(x, z):
-    """Return a kernel of sequences of different lengths: products of all pairs of their values."""
-    return float(np.sum(np.exp(-(np.subtract.outer(x, z) ** 2))))
-
-
 SEQUENCES = [list(np.linspace(0, 1 + k % 2, 3 + i % 4)) for i, k in enumerate(range(24))]
 
 
@@ -154,11 +149,11 @@ SEQUENCES = [list(np.linspace(0, 1 + k % 2, 3 + i % 4)) for i, k in enumerate(ra
 def test_sequences_of_different_lengths_are_objects(form):
     rows = [form(sequence) for sequence in SEQUENCES]
     sides = np.arange(24) % 2
-    model = SVC(kernel=FunctionKernel(alignment, pairwise=True), C=10.0).fit(rows, sides)
+    model = SVC(kernel=FunctionKernel(Alignment().value, pairwise=True), C=10.0).fit(rows, sides)
     assert model.score(rows, sides) == 1.0
     alike = [i for i, sequence in enumerate(SEQUENCES) if len(sequence) == 4]
     # As many numbers each, which a function of blocks takes for vectors: they are objects all the same.
-    equal = SVC(kernel=FunctionKernel(alignment, pairwise=True), C=10.0)
+    equal = SVC(kernel=FunctionKernel(Alignment().value, pairwise=True), C=10.0)
     assert isinstance(equal.fit([rows[i] for i in alike], range(len(alike))).support_vectors_, list)
     assert np.array_equal(
         model.decision_function([rows[i] for i in alike]), model.decision_function(rows)[alike]
@@ -266,6 +261,18 @@ def test_probabilities_of_strings_are_those_of_their_table():
     np.testing.assert_allclose(model.predict_proba(NEW), judge.predict_proba(NEW_TABLE), rtol=1e-5)
 
 
+def test_a_fit_on_objects_begins_at_the_one_before():
+    model = SVC(kernel=Spectrum(), warm_start=True).fit(TEXTS, KINDS)
+    n_before = model.n_iter_.sum()
+    assert model.fit(TEXTS, KINDS).n_iter_.sum() < n_before
+
+
+def test_class_weights_are_weights_of_objects():
+    model = SVC(kernel=Spectrum(), class_weight={0: 3.0}).fit(TEXTS, KINDS)
+    judge = SVC(kernel=Spectrum()).fit(TEXTS, KINDS, np.where(KINDS == 0, 3.0, 1.0))
+    assert np.array_equal(model.dual_coef_, judge.dual_coef_)
+
+
 def test_fewer_support_items_stay():
     model = SVC(kernel=Spectrum()).fit(TEXTS, KINDS)
     small = model.compress(6)
@@ -304,6 +311,16 @@ def test_a_saved_or_pickled_machine_of_strings_is_the_same_to_the_bit(machine, t
         assert again.support_vectors_ == model.support_vectors_
         assert np.array_equal(again.predict(NEW), model.predict(NEW))
         assert np.array_equal(answers(again, NEW), answers(model, NEW))
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array], ids=["lists", "tuples", "arrays"])
+def test_sequences_of_numbers_are_saved(form, tmp_path):
+    rows = [form(sequence) for sequence in SEQUENCES]
+    model = SVC(kernel=Alignment()).fit(rows, np.arange(24) % 2)
+    save(model, tmp_path / "m.hedge")
+    again = load(tmp_path / "m.hedge")
+    assert {type(item) for item in again.support_vectors_} == {type(rows[0])}
+    assert np.array_equal(again.decision_function(rows), model.decision_function(rows))
 
 
 @pytest.mark.parametrize(

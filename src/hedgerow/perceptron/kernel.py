@@ -178,8 +178,8 @@ class KernelPerceptron(PerceptronBase):
     ----------
     kernel : str or callable, default="rbf"
         One of scikit-learn's kernels ("linear", "poly", "polynomial", "rbf", "sigmoid",
-        "laplacian", "cosine", "chi2", "additive_chi2"), or a function that takes two arrays of rows
-        and returns their kernel matrix.
+        "laplacian", "cosine", "chi2", "additive_chi2"), a function that takes two arrays of rows
+        and returns their kernel matrix, or a kernel of ``hedgerow.kernels``, also of objects.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -215,14 +215,14 @@ class KernelPerceptron(PerceptronBase):
         The labels, sorted.
     support_ : ndarray of int64
         The training rows on which any mistake was made.
-    support_vectors_ : ndarray or CSR of shape (n_support, n_features)
+    support_vectors_ : ndarray or CSR of shape (n_support, n_features), or list of objects
         Those rows.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
         The numbers a_i.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The offsets.
     gamma_ : float
-        The number that ``gamma`` stands for.
+        The number that ``gamma`` stands for; not set if rows are objects.
     status_, n_iter_, t_, n_mistakes_, error_, error_history_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_
@@ -284,7 +284,7 @@ class KernelPerceptron(PerceptronBase):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows.
         y : array-like of shape (n_samples,)
             Their labels.

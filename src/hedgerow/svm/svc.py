@@ -57,7 +57,9 @@ class SVC(KernelClassifier):
         margin: a NotSeparableError with a proof if no plane separates the classes.
     kernel : str, Kernel, callable or object with ``rows(X, indices)``, default="rbf"
         A name of ``hedgerow.kernels.KERNELS``, an object such as ``RBF(sigma=2.0)`` or
-        ``0.5 * RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed".
+        ``0.5 * RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed". Rows that
+        are not vectors, such as strings, need a function, a :class:`FunctionKernel` or an
+        :class:`hedgerow.kernels.ObjectKernel`.
     degree : int, default=3
         Of ``kernel="poly"``.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -115,7 +117,7 @@ class SVC(KernelClassifier):
         The labels, sorted.
     support_ : ndarray of int64 of shape (n_support,)
         The support vectors: rows of the training data, class by class.
-    support_vectors_ : ndarray or CSR of shape (n_support, n_features)
+    support_vectors_ : ndarray or CSR of shape (n_support, n_features), or list of objects
         Those rows; none with ``kernel="precomputed"``.
     n_support_ : ndarray of int64 of shape (n_classes,)
         How many of them each class has.

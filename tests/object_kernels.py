@@ -1,4 +1,4 @@
-"""A kernel of strings, written as one that is to come would be, and strings to learn from."""
+"""Kernels of strings and of sequences, written as ones that are to come would be, and strings to learn from."""
 
 from __future__ import annotations
 
@@ -42,6 +42,14 @@ class SpectrumByBlocks(Spectrum):
         words = CountVectorizer(analyzer="char", ngram_range=both, lowercase=False)
         counts = words.fit_transform([*rows, *others]).astype(np.float64)
         return (counts[: len(rows)] @ counts[len(rows) :].T).toarray()
+
+
+@stateful()
+class Alignment(ObjectKernel):
+    """Sums of exp(-(a - b)^2) over all values a and b of two sequences of numbers, of whatever lengths."""
+
+    def value(self, x, z):
+        return float(np.sum(np.exp(-(np.subtract.outer(x, z) ** 2))))
 
 
 def strings(n_rows, seed=0):
