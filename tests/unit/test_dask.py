@@ -14,7 +14,17 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 import hedgerow
-from hedgerow import SVC, LinearSVC, LinearSVCCV, Perceptron, bootstrap_error, watch
+from hedgerow import (
+    SVC,
+    LinearSVC,
+    LinearSVCCV,
+    Perceptron,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    bootstrap,
+    bootstrap_error,
+    watch,
+)
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored
@@ -34,19 +44,61 @@ def client():
         yield client
 
 
+def pids(client):
+    """Return the processes of both workers; one that was killed is started again before."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        client.wait_for_workers(2)
+        found = client.run(os.getpid, on_error="ignore")
+        if len(found) == 2:
+            return set(found.values())
+        time.sleep(0.1)
+    raise AssertionError("the cluster has lost a worker")
+
+
 @pytest.fixture(autouse=True)
 def two_workers(client):
-    client.wait_for_workers(2)
-
-
-def pids(client):
-    return set(client.run(os.getpid).values())
+    return pids(client)
 
 
 # ------------------------------------------------------------------------------------ the same bits
 
 
+class Grown:
+    """What a forest has learnt, as attributes."""
+
+    def __init__(self, forest):
+        self.trees = [forest.trees_.parts[name] for name in sorted(forest.trees_.parts)]
+        self.importances = forest.feature_importances_
+        self.sums, self.curve = forest.oob_.sums, forest.oob_.curve
+        self.score = forest.oob_.score
+
+
+def assert_same(found, expected):
+    if isinstance(expected, list):
+        assert len(found) == len(expected)
+        for pair in zip(found, expected, strict=True):
+            assert_same(*pair)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+FOREST = RandomForestClassifier(40, oob_score=True, random_state=0)
+OF_FOREST = ("trees", "importances", "sums", "curve", "score")
 FITS = {
+    "trees": (lambda: Grown(FOREST.fit(X, Y)), OF_FOREST),
+    "trees of numbers": (
+        lambda: Grown(RandomForestRegressor(20, oob_score=True, random_state=0).fit(X, Y)),
+        OF_FOREST,
+    ),
+    "importances": (
+        lambda: FOREST.fit(X, Y).importances("permutation", X, Y, random_state=0),
+        ("values", "spread"),
+    ),
+    "blocks of resamples": (
+        lambda: bootstrap(X[:, 20], np.std, n_resamples=400, random_state=0),
+        ("confidence_interval", "bootstrap_distribution"),
+    ),
     "classes": (lambda: LinearSVC(loss="hinge").fit(X, Y), ("coef_", "intercept_", "alpha_")),
     "pairs of classes": (lambda: SVC(gamma=1e-3).fit(X, Y), ("dual_coef_", "intercept_")),
     "folds": (lambda: LinearSVCCV(cv=3, Cs=3).fit(X, Y), ("coef_", "C_")),
@@ -71,7 +123,7 @@ def test_a_cluster_gives_the_same_bits(client, fit):
     with hedgerow.engine(client):
         there = make()
     for name in names:
-        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+        assert_same(getattr(there, name), getattr(here, name))
 
 
 # ------------------------------------------------------------------------------------ where tasks run
@@ -163,8 +215,23 @@ def test_a_killed_worker_changes_no_bit(client):
     with hedgerow.engine(client), watch(kill_one):
         there = SVC(gamma=1e-3).fit(X, Y)
     np.testing.assert_array_equal(there.dual_coef_, here.dual_coef_)
-    client.wait_for_workers(2)
     assert len(pids(client) & before) == 1
+
+
+def test_a_killed_worker_changes_no_bit_of_a_forest(client):
+    here = Grown(FOREST.fit(X, Y))
+    victim = min(pids(client))
+
+    def kill_one(step):
+        if step.done == 3:
+            os.kill(victim, signal.SIGKILL)
+
+    steps = []
+    with hedgerow.engine(client), watch(kill_one), watch(steps.append):
+        there = Grown(FOREST.fit(X, Y))
+    for name in OF_FOREST:
+        assert_same(getattr(there, name), getattr(here, name))
+    assert [step.done for step in steps] == list(range(1, 41))
 
 
 def die_once(path):
@@ -179,7 +246,7 @@ def test_a_task_that_died_with_its_worker_runs_again(client, tmp_path):
     with hedgerow.engine(client):
         found = list(side_by_side(die_once, [tmp_path / "a", tmp_path / "b"], 2))
     assert len(found) == 2
-    assert not before <= pids(client)
+    assert pids(client) != before
 
 
 # ------------------------------------------------------------------------------------ stopping
@@ -233,6 +300,17 @@ def test_a_time_limit_holds(client):
     assert time.monotonic() - began < 1.5 + 3.0
     assert HARD.status_ == "time_limit"
     assert HARD.score(X, Y) > 0.5
+
+
+def test_a_forest_keeps_the_trees_that_it_has_when_the_time_is_over(client):
+    forest = RandomForestClassifier(100_000, random_state=0, oob_score=True)
+    with hedgerow.engine(client), watch(max_time=3.0):
+        forest.fit(X, Y)
+    assert forest.status_ == "time_limit"
+    n_trees = len(forest.trees_)
+    assert 1 <= n_trees < 100_000
+    first_ones = RandomForestClassifier(n_trees, random_state=0, oob_score=True).fit(X, Y)
+    assert_same(forest.oob_.sums, first_ones.oob_.sums)
 
 
 def sleep_elsewhere(item):

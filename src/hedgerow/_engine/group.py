@@ -8,7 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from hedgerow.monitor import Monitor, current
 
-__all__ = ["Engine", "Here", "TaskGroup"]
+__all__ = ["Engine", "Here", "TaskGroup", "in_blocks"]
+
+MOST_BLOCKS = 256
+"""Tasks that many small pieces of work are divided into."""
 
 Result = TypeVar("Result")
 
@@ -87,6 +90,12 @@ class TaskGroup(Generic[Result]):
         """Tell listeners how many items are done, unless the caller reports its own steps."""
         if not self.is_one_task:
             self.monitor.report(n_done, len(self.items))
+
+
+def in_blocks(numbers: range) -> list[range]:
+    """Return numbers as blocks that are worth a task each, however many workers there are."""
+    size = max(1, -(-len(numbers) // MOST_BLOCKS))
+    return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
 
 class Engine(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -62,7 +63,15 @@ class Joblib(Elsewhere):
             )
             for place, number in enumerate(missing)
         )
-        yield from parallel(calls)
+        results = parallel(calls)
+        try:
+            for result in results:  # noqa: UP028 - "yield from" would close them with a warning
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of tasks that nobody wants any more
+                if return_as == "generator":
+                    results.close()
 
 
 class _Item:
