@@ -290,6 +290,18 @@ double add_tree(OutOfBag& self, const FlatTree& tree, Vector<const std::uint32_t
   return self.add(tree, as_span(counts));
 }
 
+/// The same for a tree that is packed, of which the leaf of each row is given.
+double add_packed(OutOfBag& self, const Forest& trees, std::int64_t number,
+                  Vector<const std::int32_t> leaf_of_row, Vector<const std::uint32_t> counts) {
+  if (number < 0 || number >= trees.n_trees()) throw nb::index_error("there is no such tree.");
+  FlatTree tree = trees.tree(number);
+  for (const std::int32_t leaf : as_span(leaf_of_row))
+    if (leaf < 0 || leaf >= tree.n_nodes())
+      throw nb::value_error("a row is in a leaf that is not there.");
+  tree.leaf_of_row.assign(leaf_of_row.data(), leaf_of_row.data() + leaf_of_row.size());
+  return add_tree(self, tree, counts);
+}
+
 void restore(OutOfBag& self,
              nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> sums,
              Vector<const std::int32_t> n_trees, Vector<const double> tree_losses) {
@@ -348,6 +360,8 @@ void bind_forest(nb::module_& module) {
                   "is_judged"_a.noconvert())
       .def_static("of_numbers", &out_of_bag_numbers, "y"_a.noconvert(), "is_judged"_a.noconvert())
       .def("add", &add_tree, "tree"_a, "counts"_a.noconvert(), "Returns the error of all trees so far.")
+      .def("add_packed", &add_packed, "trees"_a, "number"_a, "leaf_of_row"_a.noconvert(),
+           "counts"_a.noconvert())
       .def("restore", &restore, "sums"_a.noconvert(), "n_trees_of_row"_a.noconvert(),
            "tree_losses"_a.noconvert())
       .def_prop_ro("sums",

@@ -97,6 +97,56 @@ NewArray<std::int32_t, 1> codes_of(const CodeTable& table, std::int64_t feature)
   return codes;
 }
 
+/// All that a table is made of. A member that is added to a column must be added here: then this does not
+/// compile.
+nb::tuple parts_of(const CodeTable& self) {
+  nb::list columns;
+  for (const CodeColumn& column : self.columns) {
+    const auto& [bytes, width, n_codes, is_category, has_missing, values, edges] = column;
+    columns.append(nb::make_tuple(copy_array<std::uint8_t>(bytes), width, n_codes, is_category,
+                                  has_missing, copy_array<double>(values),
+                                  copy_array<double>(edges)));
+  }
+  return nb::make_tuple(self.n_rows, self.is_single, columns);
+}
+
+CodeColumn column_of_parts(const nb::tuple& parts, std::size_t n_rows) {
+  const auto bytes = nb::cast<Vector<const std::uint8_t>>(parts[0], false);
+  const auto values = nb::cast<Vector<const double>>(parts[5], false);
+  const auto edges = nb::cast<Vector<const double>>(parts[6], false);
+  CodeColumn column{{bytes.data(), bytes.data() + bytes.size()},
+                    nb::cast<std::uint8_t>(parts[1]),
+                    nb::cast<std::uint32_t>(parts[2]),
+                    nb::cast<bool>(parts[3]),
+                    nb::cast<bool>(parts[4]),
+                    {values.data(), values.data() + values.size()},
+                    {edges.data(), edges.data() + edges.size()}};
+  const std::uint8_t width = column.width;
+  const bool fits = (width == 1 || width == 2 || width == 4) &&
+                    column.bytes.size() == n_rows * width + kBeyond &&
+                    column.values.size() == (column.is_category ? 0 : column.n_codes) &&
+                    (column.upper_edges.empty() || column.upper_edges.size() == column.n_codes);
+  if (!fits) throw nb::value_error("the parts of a column of codes do not belong together.");
+  const CodeView view = column.view();
+  for (std::size_t i = 0; i < n_rows; ++i)
+    if (view[i] >= column.n_codes + (column.has_missing ? 1u : 0u))
+      throw nb::value_error("a code is not below the number of codes of its column.");
+  return column;
+}
+
+std::shared_ptr<CodeTable> of_parts(std::int64_t n_rows, bool is_single, const nb::list& columns,
+                                    int n_threads) {
+  auto table = std::make_shared<CodeTable>();
+  table->n_rows = n_rows;
+  table->is_single = is_single;
+  for (const nb::handle column : columns)
+    table->columns.push_back(
+        column_of_parts(nb::cast<nb::tuple>(column), static_cast<std::size_t>(n_rows)));
+  const nb::gil_scoped_release unlocked;
+  lay_out_by_rows(*table, n_threads);
+  return table;
+}
+
 // -------------------------------------------------------------------------------- settings, tasks
 
 TreeSettings make_settings(const std::string& splitter, std::int64_t max_features,
@@ -337,6 +387,9 @@ void bind_tree(nb::module_& module) {
       .def_static("of_matrix", &of_matrix, "matrix"_a, "n_threads"_a, "max_codes"_a = nb::none())
       .def_static("of_columns", &of_columns, "columns"_a, "n_categories"_a.noconvert(),
                   "n_threads"_a, "max_codes"_a = nb::none())
+      .def_static("of_parts", &of_parts, "n_rows"_a, "single_precision"_a, "columns"_a,
+                  "n_threads"_a)
+      .def_prop_ro("parts", &parts_of, "What of_parts makes an equal table of.")
       .def_ro("n_rows", &CodeTable::n_rows)
       .def_prop_ro("n_features", &CodeTable::n_features)
       .def_prop_ro("nbytes", &CodeTable::n_bytes)

@@ -65,8 +65,8 @@ class _Nobody:
 
 _NOBODY = _Nobody()
 _USERS = {
-    "hedgerow._engine.Monitor": _Nobody,
-    "hedgerow._engine.current": lambda: _NOBODY,
+    "hedgerow._engine.group.Monitor": _Nobody,
+    "hedgerow._engine.group.current": lambda: _NOBODY,
     "hedgerow.perceptron._base.current": lambda: _NOBODY,
     "hedgerow.perceptron._rosenblatt.current": lambda: _NOBODY,
     "hedgerow.linear._machine.current": lambda: _NOBODY,

@@ -47,7 +47,7 @@ class Ground:
             time.sleep(0.02)  # the others run ahead
             raise ArithmeticError
         time.sleep(self._pauses[number])
-        return SimpleNamespace(tree=SimpleNamespace(was_stopped=False), number=number)
+        return SimpleNamespace(was_stopped=False, number=number)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

@@ -284,7 +284,8 @@ void encode_rows(const SparseRows<T, I>& rows, CodeTable& table, int n_threads,
   });
 }
 
-/// Copies the codes of all columns into rows.
+}  // namespace
+
 void lay_out_by_rows(CodeTable& table, int n_threads) {
   table.offsets.resize(table.columns.size());
   for (std::size_t j = 0; j < table.columns.size(); ++j)
@@ -303,6 +304,8 @@ void lay_out_by_rows(CodeTable& table, int n_threads) {
     }
   });
 }
+
+namespace {
 
 /// Returns to the system what was freed: malloc keeps it for the threads that have encoded, and those that
 /// grow trees are others.

@@ -8,6 +8,7 @@ of the sums is known, and so is the error of each member by itself.
 from __future__ import annotations
 
 from functools import singledispatch
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.ensemble.combining import ClassCombiner, Combiner, MeanCombiner
+from hedgerow.ensemble.packed_trees import PackedTrees
 from hedgerow.ensemble.sampling import Counts
 
 __all__ = ["OutOfBagSums"]
@@ -59,6 +61,14 @@ class OutOfBagSums:
         """Take in a member by its values for all rows, of shape (n_rows, n_outputs, width)."""
         assert isinstance(self._book, _Book)
         self.curve.append(self._book.add_values(values, bag))
+
+    def add_packed(self, trees: PackedTrees, leaf_of_row: NDArray[np.int32], bag: Counts) -> None:
+        """Take in a tree that is packed, the first of these, of which the leaf of each row is known."""
+        if isinstance(self._book, _core.OutOfBag):
+            self.curve.append(self._book.add_packed(trees.core, 0, leaf_of_row, bag))
+        else:
+            value = trees.tree(0, np.zeros(trees.n_features, dtype=np.int64)).value
+            self.add(SimpleNamespace(value=value, leaf_of_row=leaf_of_row), bag)
 
     def state(self) -> tuple[Vector, NDArray[np.int32], Vector, Vector]:
         """Return sums, trees of each row, their losses one by one, and the curve."""

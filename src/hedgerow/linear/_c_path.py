@@ -100,7 +100,7 @@ def fold_scores(
         families = [group for items in in_folds for group in in_groups(items, multiple_of=multiple)]
     else:  # a scale makes other rows of them in each fold
         families = [[item] for problem in problems for item in _in_folds(problem, folds)]
-    found = side_by_side(task, families, n_workers)
+    found = side_by_side(task, families, n_workers, shared=(problems[0].matrix,))
     results = [result for of_family in found for result in of_family]
     groups = [results[k :: len(folds)] for k in range(len(folds))]
     scores = [np.stack([scores for scores, _ in group], axis=2) for group in groups]

@@ -222,7 +222,9 @@ class LinearMachine(CallbackSupport, Estimator):
             matrix, places = by_use(problems[0].matrix)
             problems = [replace(problem, matrix=matrix) for problem in problems]
             groups = in_groups(problems, multiple_of=2)
-        found = side_by_side(task, groups, check_n_threads(self.n_jobs))
+        found = side_by_side(
+            task, groups, check_n_threads(self.n_jobs), shared=(problems[0].matrix,)
+        )
         results = [result for results in found for result in results]
         if places is None:
             return results

@@ -179,14 +179,19 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
         schedule: Schedule,
         attributes: Callable[[Sequence[Outcome]], dict[str, Any]],
         *,
+        shared: Any,
         n_workers: int = 1,
         n_before: int = 0,
     ) -> list[Run]:
-        """Train the learner of every problem; keep the attributes made of what comes of them."""
+        """Train the learner of every problem; keep the attributes made of what comes of them.
+
+        ``shared`` is what all learners hold of the rows.
+        """
         if len(learners) == 1:
             current().model_at = lambda learner: attributes([learner.outcome()])
         task = partial(train, schedule=schedule, n_before=n_before)
-        outcomes, runs = zip(*side_by_side(task, learners, n_workers), strict=True)
+        found = side_by_side(task, learners, n_workers, shared=(shared,))
+        outcomes, runs = zip(*found, strict=True)
         for name, value in attributes(outcomes).items():
             setattr(self, name, value)
         self._keep_report(runs, n_before)

@@ -190,6 +190,7 @@ class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
             self._learners(_AveragedLearner, data, problems_of(data)),
             self._schedule(),
             partial(planes_kept, classes=data.classes),
+            shared=data.matrix,
             n_workers=check_n_threads(self.n_jobs),
         )
         self._warn_unless_separated(runs)

@@ -305,7 +305,9 @@ class KernelPerceptron(PerceptronBase):
             there = data.sample_weight > 0
             self.gamma_ = gamma_of(self.gamma, data.X if there.all() else data.X[there])
         learners = [self._learner(data.X, problem) for problem in problems_of(data)]
-        runs = self._train(learners, self._schedule(), partial(_planes_kept, data=data))
+        runs = self._train(
+            learners, self._schedule(), partial(_planes_kept, data=data), shared=data.X
+        )
         self._warn_unless_separated(runs)
         return self
 

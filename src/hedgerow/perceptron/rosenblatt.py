@@ -277,6 +277,7 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
             self._learners(_LastPlane, data, problems_of(data, held_out), start),
             schedule,
             partial(planes_kept, classes=data.classes),
+            shared=data.matrix,
             n_workers=check_n_threads(self.n_jobs),
             n_before=n_before,
         )

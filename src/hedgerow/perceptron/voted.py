@@ -209,6 +209,7 @@ class VotedPerceptron(LinearPerceptronBase):
             self._learners(_VotedLearner, data, problems),
             self._schedule(),
             partial(self._mistakes_kept, data=data, problems=problems),
+            shared=data.matrix,
             n_workers=check_n_threads(self.n_jobs),
         )
         self._warn_unless_separated(runs)

@@ -22,7 +22,7 @@ from hedgerow import _core
 from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.parameters import check_seed, one_of, whole_number
 from hedgerow._base.sparse import checked_sparse
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._engine import check_n_threads, engine, side_by_side
 from hedgerow.data.rows import refuse_masked
 from hedgerow.errors import DataError, ParameterError, StoppedError
 from hedgerow.monitor import current, monitored, raising_at_once
@@ -313,5 +313,6 @@ def _weight(
 def _interval(rows: Values, confidence_level: float, seed: int) -> ConfidenceInterval | None:
     if np.ptp(rows) == 0:
         return None
-    result = bootstrap(rows, "mean", confidence_level=confidence_level, random_state=seed, n_jobs=1)
+    with engine(None):
+        result = bootstrap(rows, "mean", confidence_level=confidence_level, random_state=seed)
     return result.confidence_interval

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._engine import in_threads
+from hedgerow._engine import side_by_side
 from hedgerow.errors import StoppedError
 from hedgerow.monitor import current
 from hedgerow.resampling.plan import Counts, Plan
@@ -75,7 +75,7 @@ class Run:
     def _over(self, blocks: list[Block], of_block: Callable[[Block], Values]) -> Values:
         """Return the values of all blocks, which run side by side, as one array."""
         monitor, values = current(), []
-        for value in in_threads(of_block, blocks, self.n_threads):
+        for value in side_by_side(of_block, blocks, self.n_threads, is_one_task=True):
             values.append(value)
             monitor.report(len(values), len(blocks))
             if monitor.reason is not None:

@@ -34,7 +34,7 @@ from hedgerow._base.state.rules import (
     size,
     whole_numbers,
 )
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._engine import check_n_threads, in_threads, side_by_side
 from hedgerow.data.items import are_items, as_kept
 from hedgerow.data.rows import Rows
 from hedgerow.data.scaling import SCALES, Scaling, warn_of_scales
@@ -220,7 +220,7 @@ class KernelMachine(FittedKernelMachine, CallbackSupport, Estimator):
         settings = self._settings()
         if all(np.array_equal(part.points, parts[0].points) for part in parts):
             task = partial(_fit_part, space=space, settings=settings, shared=_Shared())
-            return list(side_by_side(task, parts, 1))
+            return list(in_threads(task, parts, 1))
         within = WithinClasses.of(space, [part.classes for part in parts], settings)
         left = settings.cache_bytes - within.n_bytes
         alone = replace(settings, n_threads=1, cache_bytes=left // n_threads)

@@ -80,4 +80,10 @@ CodeTable encode(const Matrix& matrix, int n_threads, std::uint32_t max_codes = 
 CodeTable encode(std::span<const RawColumn> columns, std::span<const std::int64_t> n_categories,
                  std::int64_t n_rows, int n_threads, std::uint32_t max_codes = kExact);
 
+/// Copies the codes of all columns into rows, unless they are few or would be too many.
+void lay_out_by_rows(CodeTable& table, int n_threads);
+
+/// Bytes that a view may read beyond the last code of a column.
+constexpr std::size_t kBeyond = 4;
+
 }  // namespace hedgerow

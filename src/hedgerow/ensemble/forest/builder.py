@@ -1,82 +1,42 @@
 """Growing the trees of a forest side by side, and keeping them in their order.
 
-Every thread takes the number of the next tree, draws its sample, grows it, and puts it down. Trees
+In this process every thread takes the number of the next tree, draws its sample, grows it, and puts it down. Trees
 are taken in one by one in the order of their numbers, by whichever thread has put down the next one,
 while the others grow on: sums are made in a fixed order, and the forest is the same for any number of
 threads. What is cut short is not taken in, nor what comes after it, so that a forest that was stopped
 is the beginning of the whole one.
+
+On an engine whose tasks run elsewhere, blocks of trees are grown by a task each, from codes that a worker is
+sent once. They come back packed, with the leaves of the rows that their samples lack, and are taken in here in the same
+order, so that no bit differs.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._engine import in_threads
-from hedgerow.ensemble.forest.leaf_targets import LeafTargetRecorder, TreeTargets
-from hedgerow.ensemble.importance.impurity import ForestImportances, TreeImportances, importances_of
+from hedgerow._engine import in_blocks, in_threads, is_in_this_process, side_by_side
+from hedgerow.ensemble.forest.leaf_targets import LeafTargetRecorder
+from hedgerow.ensemble.forest.tree_builder import (
+    BlockBuilder,
+    GrownMember,
+    PackedMember,
+    TreeBuilder,
+)
+from hedgerow.ensemble.importance.impurity import ForestImportances, TreeImportances
 from hedgerow.ensemble.out_of_bag_sums import OutOfBagSums
 from hedgerow.ensemble.packed_trees import PackedTrees
-from hedgerow.ensemble.sampling import Counts, RowSampler, member_seeds
+from hedgerow.ensemble.sampling import RowSampler
 from hedgerow.ensemble.stopping import PlateauRule
 from hedgerow.monitor import Monitor, current
-from hedgerow.tree._growth import tree_of
-from hedgerow.tree.pruning.cost_complexity import SAME, link_strengths
 
-__all__ = ["ForestBuilder", "TreeBuilder", "TreeEnsemble"]
-
-
-@dataclass(frozen=True, eq=False)
-class GrownMember:
-    """A tree that was just grown, and what is known of it only now."""
-
-    tree: _core.GrownTree
-    counts: Counts | None
-    importances: TreeImportances
-    targets: TreeTargets | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class TreeBuilder:
-    """What every tree of a forest grows from.
-
-    Attributes
-    ----------
-    sampler : RowSampler
-        Draws the sample of each tree.
-    settings_of, task_of : callable
-        Return how a tree with this sample grows, and what it learns from.
-    n_categories : ndarray of int64
-        How many categories each feature has.
-    ccp_alpha : float
-        What a leaf costs when a tree is pruned; 0 prunes none.
-    """
-
-    sampler: RowSampler
-    settings_of: Callable[[Counts | None], _core.TreeSettings]
-    task_of: Callable[[Counts | None], _core.TreeTask]
-    n_categories: NDArray[np.int64]
-    ccp_alpha: float
-
-    def tree(self, number: int, monitor: Monitor) -> GrownMember:
-        """Return the tree of a number, as far as it came before the task had to stop."""
-        counts = self.sampler.counts(number)
-        task, settings = self.task_of(counts), self.settings_of(counts)
-        seed, _ = member_seeds(self.sampler.seed, number)
-        with monitor.guard():
-            grown = task.grow(settings, counts, seed, 0)
-        tree = tree_of(grown, self.n_categories)
-        if self.ccp_alpha > 0:
-            becomes_leaf = link_strengths(tree, "impurity") <= self.ccp_alpha * (1.0 + SAME)
-            grown = grown.pruned(becomes_leaf)
-            tree = tree_of(grown, self.n_categories)
-        return GrownMember(grown, counts, importances_of(tree))
+__all__ = ["ForestBuilder", "TreeEnsemble"]
 
 
 @dataclass(eq=False)
@@ -106,12 +66,12 @@ class TreeEnsemble:
             return grown
         return replace(grown, targets=self.keeper.of_tree(grown.tree, grown.counts))
 
-    def add(self, grown: GrownMember, sampler: RowSampler) -> None:
+    def add(self, grown: GrownMember | PackedMember, sampler: RowSampler) -> None:
         """Take in a tree."""
-        self.trees.add(grown.tree)
+        grown.add_to(self.trees)
         self.importances.append(grown.importances)
-        if self.tally is not None and grown.counts is not None:
-            self.tally.add(grown.tree, sampler.in_bag(grown.counts))
+        if self.tally is not None:
+            grown.judge(self.tally, sampler)
         if self.keeper is not None and grown.targets is not None:
             self.keeper.add(grown.targets, self.trees.nbytes)
 
@@ -163,13 +123,36 @@ class ForestBuilder:
 
     def run(self, n_threads: int) -> str:
         """Grow, and return why growth ended: "grown" if there are as many trees as were asked for."""
-        n_workers = min(n_threads, self._n_trees - self._next_number)
-        self._most_waiting = 2 * n_workers
-        for _ in in_threads(self._work, range(n_workers), n_workers):
-            pass
+        if is_in_this_process():
+            n_workers = min(n_threads, self._n_trees - self._next_number)
+            self._most_waiting = 2 * n_workers
+            for _ in in_threads(self._work, range(n_workers), n_workers):
+                pass
+        else:
+            self._status = self._grow_elsewhere(n_threads)
         if self._status is None and self._stand.trees.n_trees < self._n_trees:
             return self._monitor.reason or "stopped"
         return self._status or "grown"
+
+    def _grow_elsewhere(self, n_workers: int) -> str | None:
+        """Take in what other processes grow, and return why a tree is the last one, if not as there are enough."""
+        keeper = self._stand.keeper
+        is_kept = keeper is not None and keeper.is_wanted
+        task = BlockBuilder(
+            self._ground,
+            keeper.without_trees() if keeper is not None and is_kept else None,
+            self._stand.tally is not None,
+        )
+        blocks = in_blocks(range(self._next_number, self._n_trees))
+        results = side_by_side(task, blocks, n_workers, is_one_task=True)
+        for block, members in zip(blocks, results, strict=False):
+            for member in members:
+                status = self._after(member)
+                if status is not None:
+                    return status
+            if len(members) < len(block):
+                return self._monitor.reason or "time_limit"
+        return None
 
     def _work(self, _: int) -> None:
         """Grow tree after tree."""
@@ -230,18 +213,21 @@ class ForestBuilder:
             self._is_taking_in = False
             return None
 
-    def _after(self, grown: GrownMember) -> str | None:
+    def _after(self, grown: GrownMember | PackedMember) -> str | None:
         """Take in a tree, unless it was cut short, and return why it is the last one, if it is.
 
         Half a tree is better than none.
         """
         stand, monitor = self._stand, self._monitor
-        was_stopped = grown.tree.was_stopped
+        was_stopped = grown.was_stopped
         if not was_stopped or stand.trees.n_trees == 0:
             stand.add(grown, self._ground.sampler)
             self._tell()
         if was_stopped or monitor.reason == "stopped":
-            return monitor.reason or "stopped"
+            # The clock of another process may be a little ahead of the monitor's.
+            return monitor.reason or (
+                "time_limit" if math.isfinite(monitor.deadline) else "stopped"
+            )
         return "flat" if self._is_flat() else None
 
     def _tell(self) -> None:

@@ -12,6 +12,7 @@ targets and with its weight in the leaf::
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -194,7 +195,7 @@ class LeafTargetRecorder:
         """Return what is to be kept of a tree that was just grown."""
         leaves, outputs, ranks, weights = self._entries(grown.leaf_of_row, grown.value, counts)
         if len(leaves):
-            leaves = _by_levels(grown.children_left, grown.children_right)[leaves]
+            leaves = by_levels(grown.children_left, grown.children_right)[leaves]
         return self._sorted(leaves, outputs, ranks, weights)
 
     def of_packed(self, leaf_of_row: Ranks, value: Vector, counts: Counts | None) -> TreeTargets:
@@ -208,6 +209,12 @@ class LeafTargetRecorder:
             self.is_wanted = False
         if self.is_wanted:
             self._trees.append(targets)
+
+    def without_trees(self) -> LeafTargetRecorder:
+        """Return a recorder of the same targets that has recorded nothing."""
+        empty = copy.copy(self)
+        empty._trees = []
+        return empty
 
     def kept(self) -> LeafTargets | None:
         """Return all that is kept, None if nothing is wanted."""
@@ -266,7 +273,7 @@ class LeafTargetRecorder:
         )
 
 
-def _by_levels(left: Indices, right: Indices) -> Indices:
+def by_levels(left: Indices, right: Indices) -> Indices:
     """Return the place of each node in a packed tree: level by level, siblings side by side."""
     levels = [np.zeros(1, dtype=np.int64)]
     while len(levels[-1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow._base.fingerprint import fingerprint
 from hedgerow.ensemble.combining import ClassCombiner, Combiner, MeanCombiner
-from hedgerow.ensemble.forest.builder import TreeBuilder, TreeEnsemble
+from hedgerow.ensemble.forest.builder import TreeEnsemble
+from hedgerow.ensemble.forest.tree_builder import TreeBuilder
 from hedgerow.ensemble.out_of_bag import OutOfBag
 from hedgerow.ensemble.out_of_bag_sums import OutOfBagSums
 from hedgerow.ensemble.packed_trees import PackedTrees
@@ -107,19 +109,24 @@ class ForestTrainingData:
             task_of=task_of if by_sample else lambda _: task,
             n_categories=self.table.columns.n_categories,
             ccp_alpha=float(forest.ccp_alpha),
+            no_trees=self.no_trees,
+            origin=(ForestTrainingData.ground, (self, _parameters_alone(forest))),
         )
 
     def stand(self, *, judged: bool, votes: bool) -> TreeEnsemble:
         """Return a stand without trees, with a tally if rows are to be judged out of bag."""
-        trees = _core.ForestTrees(
+        tally = OutOfBagSums(self.judge, self.is_judged, votes=votes) if judged else None
+        return TreeEnsemble(self.no_trees(), tally=tally)
+
+    def no_trees(self) -> _core.ForestTrees:
+        """Return a packed forest without trees."""
+        return _core.ForestTrees(
             self.table.n_features,
             self.targets.n_outputs,
             self._n_classes,
             self.table.columns.n_categories,
             self.table.codes.single_precision,
         )
-        tally = OutOfBagSums(self.judge, self.is_judged, votes=votes) if judged else None
-        return TreeEnsemble(trees, tally=tally)
 
     def replay(
         self, tally: OutOfBagSums, packed: PackedTrees, rows: NDArray[Any], n_threads: int
@@ -169,3 +176,16 @@ class ForestTrainingData:
         weights = self._weights(None)
         factor = self._weights(counts).sum() / weights.sum()
         return replace(self.targets, weights=weights * factor)
+
+
+def _parameters_alone(forest: Any) -> Any:
+    """Return a forest with the same parameters, neither fitted nor listened to."""
+    return type(forest)(**forest.get_params(deep=False))
+
+
+def _table_of_parts(n_rows: int, is_single: bool, columns: list[Any]) -> _core.CodeTable:
+    return _core.CodeTable.of_parts(n_rows, is_single, columns, 1)
+
+
+# Codes go to another process as they are: nothing is sorted a second time.
+copyreg.pickle(_core.CodeTable, lambda table: (_table_of_parts, table.parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow._engine import in_threads
+from hedgerow._engine import in_blocks, in_threads, is_in_this_process, side_by_side
 from hedgerow.monitor import current
 
 __all__ = ["MeasureByTree", "TreeMeasure", "measure_trees"]
@@ -112,6 +113,8 @@ def measure_trees(
     Every thread takes the number of the next tree until there is none. A task asks between its steps
     whether it must stop, and leaves by Stopped.
     """
+    if not is_in_this_process():
+        return _measure_elsewhere(task, n_trees, n_threads)
     found: list[TreeMeasure | None] = [None] * n_trees
     numbers, n_done, whole = count(), count(1), current()
 
@@ -131,3 +134,30 @@ def measure_trees(
         pass
     n_whole = next((i for i, each in enumerate(found) if each is None), n_trees)
     return [each for each in found[:n_whole] if each is not None]
+
+
+def _measure_elsewhere(
+    task: Callable[[int], TreeMeasure], n_trees: int, n_workers: int
+) -> list[TreeMeasure]:
+    """Do the same in other processes, each of which is sent the task once."""
+    found: list[TreeMeasure] = []
+    blocks, whole = in_blocks(range(n_trees)), current()
+    results = side_by_side(partial(_measure_block, task), blocks, n_workers, is_one_task=True)
+    for block, measures in zip(blocks, results, strict=False):
+        found += measures
+        whole.report(len(found), n_trees)
+        if len(measures) < len(block):
+            break
+    return found
+
+
+def _measure_block(task: Callable[[int], TreeMeasure], numbers: range) -> list[TreeMeasure]:
+    """Return what a task finds of some trees, as far as it comes."""
+    found: list[TreeMeasure] = []
+    try:
+        for number in numbers:
+            current().check()
+            found.append(task(number))
+    except _core.Stopped:
+        pass
+    return found

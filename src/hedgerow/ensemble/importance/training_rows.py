@@ -7,6 +7,7 @@ again, the same ones in the same order, and as far as can be told from the first
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -85,6 +86,12 @@ class TrainingRows:
         found._refuse_other_targets()
         found._refuse_other_rows()
         return found
+
+    def __reduce__(self) -> tuple[type[TrainingRows], tuple[Any, ...]]:
+        # Another process needs the trees and their samples, and not all that a forest keeps.
+        names = ("trees_", "sampler_", "category_columns_", "class_weight")
+        needed = {name: value for name, value in vars(self.forest).items() if name in names}
+        return TrainingRows, (SimpleNamespace(**needed), self.rows, self.targets)
 
     @property
     def weights(self) -> Vector:
