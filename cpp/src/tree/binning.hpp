@@ -8,9 +8,6 @@
 
 namespace hedgerow {
 
-/// Bytes that a view may read beyond the last code.
-constexpr std::size_t kBeyond = 4;
-
 /// Bins an encoded feature of more than `max_codes` numbers, of which there may be at most kMostBins. With
 /// n rows that are not missing, of which `before` have smaller numbers, a number goes into the bin
 /// floor(before * max_codes / n): bins are as even as they can be without parting equal numbers. Empty ones
