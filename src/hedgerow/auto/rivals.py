@@ -23,7 +23,7 @@ from hedgerow.data.rows import dense
 from hedgerow.data.targets import encode_labels
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
-from hedgerow.resampling.folds import deal
+from hedgerow.search.folds import deal
 
 __all__ = ["Rival", "Rivals", "compare_rivals", "is_worthwhile"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError
-from hedgerow.resampling.folds import deal
+from hedgerow.search.folds import deal
 
 __all__ = ["fold_numbers", "held_out_mask"]
 

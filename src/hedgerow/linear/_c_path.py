@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -19,11 +19,12 @@ from hedgerow.data.scaling import Scaling
 from hedgerow.errors import ParameterError
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.search.folds import Fold
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_paths
 from hedgerow.solvers.together import in_groups, is_swept
 
-__all__ = ["Fold", "c_values", "chosen", "fold_scores", "grid"]
+__all__ = ["c_values", "chosen", "fold_scores", "grid"]
 
 Vector = NDArray[np.float64]
 Item: TypeAlias = tuple[LinearProblem, NDArray[np.int64]]
@@ -63,17 +64,10 @@ def c_values(Cs: int | Sequence[float], problem: LinearProblem) -> Vector:
     return np.unique(np.clip(values, LEAST, HUGE))
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """Rows to learn from, by their weights for C = 1, and rows to judge by."""
-
-    weight: Vector
-    judged: NDArray[np.int64]
-
-
 def fold_scores(
     problems: list[LinearProblem],
     folds: list[Fold],
+    weights: list[Vector],
     Cs: Vector,
     *,
     settings: Settings,
@@ -81,11 +75,10 @@ def fold_scores(
     scale: str | None,
     n_workers: int,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the scores of each fold's judged rows, and the gaps that were left.
+    """Return the scores of each fold's test rows, and the gaps that were left.
 
-    Of a fold, the array has the shape (values of C, rows, planes). Gaps are the largest over the
-    planes, of shape (values of C, folds). Rows that are judged weigh nothing in the problems: the
-    data are not copied.
+    The weights are those of each fold for C = 1, and 0 for its test rows: the data are not copied. Of a fold, the array has the shape (values of C, rows, planes). Gaps are the largest over the
+    planes, of shape (values of C, folds).
     """
     # Within a fold a problem has all threads only if there is nothing to run beside it.
     threads = 1 if len(folds) * len(problems) > 1 else n_workers
@@ -96,10 +89,10 @@ def fold_scores(
         matrix, _ = by_use(middle.matrix)
         problems = [replace(problem, matrix=matrix) for problem in problems]
         multiple = 1 if len(problems) > 1 else 2
-        in_folds = (_in_folds(problem, folds) for problem in problems)
+        in_folds = (_in_folds(problem, folds, weights) for problem in problems)
         families = [group for items in in_folds for group in in_groups(items, multiple_of=multiple)]
     else:  # a scale makes other rows of them in each fold
-        families = [[item] for problem in problems for item in _in_folds(problem, folds)]
+        families = [[item] for problem in problems for item in _in_folds(problem, folds, weights)]
     found = side_by_side(task, families, n_workers, shared=(problems[0].matrix,))
     results = [result for of_family in found for result in of_family]
     groups = [results[k :: len(folds)] for k in range(len(folds))]
@@ -108,12 +101,13 @@ def fold_scores(
     return scores, gaps
 
 
-def _in_folds(problem: LinearProblem, folds: list[Fold]) -> list[Item]:
+def _in_folds(problem: LinearProblem, folds: list[Fold], weights: list[Vector]) -> list[Item]:
     """Return the problem as it is in each fold.
 
     These have most of their support vectors in common, and are best solved together.
     """
-    return [(replace(problem, weight=fold.weight), fold.judged) for fold in folds]
+    pairs = zip(folds, weights, strict=True)
+    return [(replace(problem, weight=weight), fold.test) for fold, weight in pairs]
 
 
 def _along(

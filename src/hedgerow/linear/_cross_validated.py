@@ -19,10 +19,11 @@ from hedgerow._engine import check_n_threads
 from hedgerow.data.rows import matrix_of
 from hedgerow.data.scaling import SCALES, Scaling
 from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
-from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
+from hedgerow.linear._c_path import c_values, chosen, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
 from hedgerow.monitor import current
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.search.folds import Fold, given_folds
 from hedgerow.solvers import Settings
 
 __all__ = ["CV_RULES", "FITTED_BY_FOLDS", "CrossValidatedMachine"]
@@ -152,12 +153,13 @@ class CrossValidatedMachine(LinearMachine):
 
     def _judge(self, problems: list[LinearProblem], data: Any, groups: Any) -> None:
         """Set the score of each C in each fold."""
-        splits = self._splits(data, groups)
-        folds = [Fold(self._fold_weight(data, train), test) for train, test in splits]
+        folds = self._folds_of(data, groups)
+        weights = [self._fold_weight(data, fold.train) for fold in folds]
         seed, options = repeatable_seed(self.random_state), dict(self.solver_options or {})
         scores, self.gaps_ = fold_scores(
             problems,
             folds,
+            weights,
             self.Cs_,
             settings=Settings(float(self.path_tol), int(self.max_iter), seed, options),
             solver=self.solver,
@@ -166,17 +168,17 @@ class CrossValidatedMachine(LinearMachine):
         )
         judge = self._judge_of(data)
         by_fold = [
-            [judge(at_C, fold.judged) for at_C in of_fold]
+            [judge(at_C, fold.test) for at_C in of_fold]
             for of_fold, fold in zip(scores, folds, strict=True)
         ]
         self.scores_ = np.array(by_fold).T.copy()
 
-    def _splits(self, data: Any, groups: Any) -> list[tuple[Places, Places]]:
-        """Return the rows to learn from and those to judge by, fold by fold."""
+    def _folds_of(self, data: Any, groups: Any) -> list[Fold]:
+        """Return the folds by scikit-learn's rules for ``cv``."""
         truth = self._truth(data)
         splitter = check_cv(self.cv, truth, classifier=hasattr(data, "classes"))
         try:
-            return list(splitter.split(np.zeros((len(truth), 1)), truth, groups))
+            return given_folds(splitter, np.zeros((len(truth), 1)), truth, groups)
         except ValueError as error:
             msg = f"the {len(truth)} rows cannot be split by cv={self.cv!r}: {error}"
             raise DataError(msg) from error

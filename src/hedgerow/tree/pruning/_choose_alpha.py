@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from hedgerow._base.parameters import check_seed, generator_of, is_whole, one_of
+from hedgerow._base.parameters import check_seed, is_whole, one_of
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.resampling.folds import Split, deal, fold_rule
 from hedgerow.resampling.samples import take_rows
 from hedgerow.resampling.seeded import seeded_clone
+from hedgerow.search.folds import Fold, cv_rule, dealt_folds, given_folds
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
 from hedgerow.tree.pruning.cost_complexity import (
     PruningPath,
@@ -35,9 +35,6 @@ __all__ = ["CHOICES", "ValidatedPath", "cross_validated_path"]
 Vector = NDArray[np.float64]
 
 CHOICES = ("best", "one_standard_error")
-
-FOLD_STREAM = 1 << 62
-"""Keeps the draw of the folds apart from whatever else the same seed draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +122,7 @@ def cross_validated_path(
     n_jobs : int or None, default=None
         How many folds are fitted at a time.
     """
-    expected = fold_rule(cv)
+    expected = cv_rule(cv)
     if expected is not None or cv is None:
         raise ParameterError(f"cv={cv!r} are no folds; give {expected or 'a number of them'}")
     leaves, targets = leaves_and_targets(model, X, y)
@@ -133,7 +130,7 @@ def cross_validated_path(
     path = cost_complexity_path(model.tree_, measure)
     alphas = np.r_[np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf]
     rows = np.asarray(X) if isinstance(X, list | tuple) else X
-    task = _Fold(
+    task = _PrunedOnFold(
         learner=seeded_clone(model, seed),
         X=rows,
         y=np.asarray(y),
@@ -142,41 +139,24 @@ def cross_validated_path(
         alphas=alphas,
         measure=measure,
     )
-    is_given = not is_whole(cv)
     classes = targets if is_classifier(model) else np.zeros((len(targets), 1))
-    splits = _given(cv, rows, classes) if is_given else _dealt(cv, classes, weight, seed)
-    errors = list(side_by_side(task, splits, check_n_threads(n_jobs)))
+    codes = np.unique(classes, axis=0, return_inverse=True)[1].ravel()
+    folds = _dealt(cv, codes, weight, seed) if is_whole(cv) else given_folds(cv, rows, codes)
+    errors = list(side_by_side(task, folds, check_n_threads(n_jobs)))
     return ValidatedPath(path, alphas, np.stack(errors, axis=1))
 
 
-def _codes(classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number for each row; rows of the same classes have the same."""
-    return np.unique(classes, axis=0, return_inverse=True)[1].ravel()
-
-
-def _dealt(n_folds: int, classes: NDArray[Any], weight: Vector, seed: int) -> list[Split]:
-    """Return so many folds: the rows of each class are dealt out like cards.
-
-    A tree may lack a class, so that no class is too small. Rows without weight are left out of no fit.
-    """
-    counted = np.flatnonzero(weight > 0)
-    n_folds = min(int(n_folds), len(counted))
+def _dealt(n_folds: int, codes: NDArray[np.int64], weight: Vector, seed: int) -> list[Fold]:
+    """Return so many folds; a tree may lack a class, so that no class is too small."""
+    n_folds = min(int(n_folds), int(np.count_nonzero(weight > 0)))
     if n_folds < 2:
         msg = "cross-validation needs two rows with a weight, one to fit and one to leave out; give more rows"
         raise DataError(msg)
-    numbers = np.full(len(classes), -1)
-    numbers[counted] = deal(_codes(classes[counted]), n_folds, generator_of(seed, FOLD_STREAM))
-    return [(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(n_folds)]
-
-
-def _given(cv: Any, X: Any, classes: NDArray[Any]) -> list[Split]:
-    """Return the folds as a splitter or a list has them."""
-    pairs = cv.split(X, _codes(classes)) if hasattr(cv, "split") else cv
-    return [(np.asarray(kept), np.asarray(left_out)) for kept, left_out in pairs]
+    return dealt_folds(codes, n_folds, weight, seed)
 
 
 @dataclass(frozen=True, eq=False)
-class _Fold:
+class _PrunedOnFold:
     """Grows a tree from some rows, and judges all its prunings by others."""
 
     learner: Any
@@ -187,9 +167,9 @@ class _Fold:
     alphas: Vector
     measure: str
 
-    def __call__(self, split: Split) -> Vector:
+    def __call__(self, fold: Fold) -> Vector:
         """Return the mean error on the rows left out, for every alpha."""
-        kept, left_out = split
+        kept, left_out = fold
         weight = self.weight[left_out]
         if not weight.sum() > 0:
             msg = "a split leaves out no row with a weight, so that nothing can be judged; choose other folds"
