@@ -16,7 +16,6 @@ from hedgerow._base.parameters import HUGE, LEAST, is_whole, whole_number
 from hedgerow._engine import side_by_side
 from hedgerow.data.rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.data.scaling import Scaling
-from hedgerow.errors import ParameterError
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.search.folds import Fold
@@ -24,7 +23,7 @@ from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_paths
 from hedgerow.solvers.together import in_groups, is_swept
 
-__all__ = ["c_values", "chosen", "fold_scores", "grid"]
+__all__ = ["c_values", "fold_scores", "grid"]
 
 Vector = NDArray[np.float64]
 Item: TypeAlias = tuple[LinearProblem, NDArray[np.int64]]
@@ -142,21 +141,3 @@ def _gap(problem: LinearProblem, history: Sequence[tuple[int, float, float]]) ->
         return 0.0
     _, primal, dual = history[-1]
     return max(relative_gap(primal, dual, problem.least_scale), 0.0)
-
-
-def chosen(scores: NDArray[np.float64], choice: str) -> int:
-    """Return the number of the C to take, by scores of shape (values of C, folds).
-
-    "best" is the one with the largest mean, of equal ones the smallest. "one_standard_error" is the
-    smallest C whose mean is within a standard error of that: the plainest model that is as good as
-    can be told.
-    """
-    means = np.mean(scores, axis=1)
-    if np.all(np.isnan(means)):
-        msg = "no value of C could be scored; look at scoring= and at the folds of cv="
-        raise ParameterError(msg)
-    best = int(np.nanargmax(means))
-    if choice == "best" or scores.shape[1] < 2:
-        return best
-    error = float(np.std(scores[best], ddof=1) / np.sqrt(scores.shape[1]))
-    return int(np.flatnonzero(means >= means[best] - error)[0])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
@@ -18,6 +19,7 @@ from hedgerow.ensemble.out_of_bag import Metric
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored
 from hedgerow.resampling.bootstrapping import check
+from hedgerow.search.trials import Trial, Trials
 from hedgerow.tree._table import FeatureTable
 
 __all__ = ["OobTuning", "TriedForest", "tune_by_oob"]
@@ -152,13 +154,13 @@ def tune_by_oob(
     check("n_resamples", n_resamples, whole_number(2))
     trial = _Trial(forest, view_table(X), (y, sample_weight, oob_group), metric, n_resamples)
     candidates = list(ParameterGrid(grid))
-    tried, best = [], None
+    tried: list[TriedForest] = []
     for found, fitted in _until_stopped(trial, candidates):
         tried.append(found)
-        if best is None or trial.is_better(found, best[0]):
-            best = found, fitted
-    assert best is not None
-    return OobTuning(best[1], best[0], tuple(tried), trial.name)
+        best = Trials(tuple(map(trial.judged, tried))).choose()
+        if tried[best] is found:
+            chosen = fitted
+    return OobTuning(chosen, tried[best], tuple(tried), trial.name)
 
 
 def _until_stopped(
@@ -202,11 +204,11 @@ class _Trial:
             else getattr(self._metric, "__name__", "metric")
         )
 
-    def is_better(self, a: TriedForest, b: TriedForest) -> bool:
-        """Say whether one forest is to be preferred; one that is whole to one that is not."""
-        if (a.status in _WHOLE) != (b.status in _WHOLE):
-            return a.status in _WHOLE
-        return a.figure < b.figure if self._metric is None else a.figure > b.figure
+    def judged(self, found: TriedForest) -> Trial:
+        """Return a forest as a candidate: the out-of-bag rows are its only fold."""
+        score = -found.figure if self._metric is None else found.figure
+        status = "complete" if found.status in _WHOLE else found.status
+        return Trial(found.parameters, np.array([score]), status, found.seconds)
 
     def __call__(self, parameters: dict[str, Any]) -> tuple[TriedForest, Any]:
         """Fit a forest with these parameters and return its figures, and itself."""

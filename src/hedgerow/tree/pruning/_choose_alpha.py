@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from hedgerow._base.parameters import check_seed, is_whole, one_of
+from hedgerow._base.parameters import check_seed, is_whole
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.samples import take_rows
 from hedgerow.resampling.seeded import seeded_clone
 from hedgerow.search.folds import Fold, cv_rule, dealt_folds, given_folds
+from hedgerow.search.trials import Trials
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
 from hedgerow.tree.pruning.cost_complexity import (
     PruningPath,
@@ -30,11 +31,9 @@ from hedgerow.tree.pruning.cost_complexity import (
     link_strengths,
 )
 
-__all__ = ["CHOICES", "ValidatedPath", "cross_validated_path"]
+__all__ = ["ValidatedPath", "cross_validated_path"]
 
 Vector = NDArray[np.float64]
-
-CHOICES = ("best", "one_standard_error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +57,18 @@ class ValidatedPath:
     errors: Vector
 
     @property
+    def _trials(self) -> Trials:
+        return Trials.of_scores([{"alpha": alpha} for alpha in self.alphas.tolist()], -self.errors)
+
+    @property
     def mean_errors(self) -> Vector:
         """The mean over the folds."""
-        return self.errors.mean(axis=1)  # type: ignore[no-any-return]
+        return -self._trials.means
 
     @property
     def standard_errors(self) -> Vector:
         """The standard error of that mean; 0 if there is one fold."""
-        n_folds = self.errors.shape[1]
-        if n_folds < 2:
-            return np.zeros(len(self.errors))
-        return self.errors.std(axis=1, ddof=1) / np.sqrt(n_folds)  # type: ignore[no-any-return]
+        return self._trials.standard_errors
 
     def alpha(self, choice: str = "best") -> float:
         """Return the alpha to prune by, always finite.
@@ -79,15 +79,8 @@ class ValidatedPath:
             The alpha of least error, of equal ones the largest; or the largest alpha whose error is
             within a standard error of that: the smallest tree that is as good as can be told.
         """
-        expected = one_of(*CHOICES)(choice)
-        if expected is not None:
-            raise ParameterError(f"choice={choice!r} is not known; give {expected}")
-        means = self.mean_errors
-        best = int(np.argmin(means))
-        bound = means[best]
-        if choice == "one_standard_error":
-            bound += self.standard_errors[best]
-        chosen = int(np.flatnonzero(means <= bound)[-1])
+        simplest_first = range(len(self.alphas))[::-1]
+        chosen = self._trials.choose(choice, simplest_first=simplest_first)
         alpha = self.alphas[chosen]
         return float(alpha if np.isfinite(alpha) else self.path.alphas[chosen])
 
