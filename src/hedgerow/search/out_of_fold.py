@@ -68,7 +68,7 @@ class ScoredData:
     y : ndarray
         Their labels.
     classes : ndarray
-        The sorted labels, all of which every fit must see.
+        The sorted labels that every fit must see; none if fits may lack a class.
     sample_weight : ndarray or None
         Weights of the rows, if the fits are to have them.
     """

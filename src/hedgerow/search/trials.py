@@ -81,6 +81,11 @@ class Trials:
         return cls(tuple(Trial(each, row) for each, row in pairs), scores.shape[1])
 
     @property
+    def complete(self) -> tuple[Trial, ...]:
+        """Those that were judged on all folds that count."""
+        return tuple(trial for trial in self.trials if trial.status == "complete")
+
+    @property
     def means(self) -> Vector:
         """The mean score of each candidate."""
         return np.array([trial.mean for trial in self.trials])
