@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.parameters import HUGE, LEAST, is_whole, whole_number
 from hedgerow._engine import side_by_side
 from hedgerow.data.rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.data.scaling import Scaling
+from hedgerow.monitor import current
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.search.folds import Fold
@@ -92,7 +94,8 @@ def fold_scores(
         families = [group for items in in_folds for group in in_groups(items, multiple_of=multiple)]
     else:  # a scale makes other rows of them in each fold
         families = [[item] for problem in problems for item in _in_folds(problem, folds, weights)]
-    found = side_by_side(task, families, n_workers, shared=(problems[0].matrix,))
+    key = None if current().store is None else fingerprint("path", problems, folds, weights, task)
+    found = side_by_side(task, families, n_workers, key=key, shared=(problems[0].matrix,))
     results = [result for of_family in found for result in of_family]
     groups = [results[k :: len(folds)] for k in range(len(folds))]
     scores = [np.stack([scores for scores, _ in group], axis=2) for group in groups]
@@ -126,12 +129,12 @@ def _along(
         problems = [replace(problem, matrix=matrix_of(scaling.apply(rows)))]
     results = [(np.empty((len(Cs), len(judged))), np.empty(len(Cs))) for _, judged in items]
     for k, solved in enumerate(solve_paths(problems, Cs.tolist(), settings, solver)):
-        for (scores, gaps), test, (current, solution) in zip(results, tests, solved, strict=True):
+        for (scores, gaps), test, (at_C, solution) in zip(results, tests, solved, strict=True):
             w, intercept = solution.w[None, :], np.array([solution.intercept])
             if scaling is not None:
                 w, intercept = scaling.folded(w, intercept)
-            scores[k] = _core.scores(test, w, intercept, current.n_threads)[:, 0]
-            gaps[k] = _gap(current, solution.history)
+            scores[k] = _core.scores(test, w, intercept, at_C.n_threads)[:, 0]
+            gaps[k] = _gap(at_C, solution.history)
     return results
 
 

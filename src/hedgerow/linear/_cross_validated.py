@@ -201,6 +201,11 @@ class CrossValidatedMachine(LinearMachine):
 
         return judge
 
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The scores as a table, with the keys that scikit-learn's searches have."""
+        return self._trials().cv_results()
+
     def _trials(self) -> Trials:
         """Return the values of C with their scores, the simplest machine first."""
         return Trials.of_scores([{"C": C} for C in self.Cs_.tolist()], self.scores_)

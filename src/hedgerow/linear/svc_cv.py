@@ -89,6 +89,8 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
         The score of each.
     gaps_ : ndarray of shape (n_values, n_folds)
         The relative gap at which each was scored.
+    cv_results_ : dict
+        The scores as a table, with the keys that scikit-learn's searches have.
     coef_, intercept_, classes_, alpha_, support_, certificate_, certificates_, n_iter_, status_, solver_
         Of the machine with the chosen C, as for ``LinearSVC``; with ``scale``, the certificate is
         for the scaled rows.

@@ -58,7 +58,7 @@ penalty, solver, solver_options, n_jobs, max_time
 
     Attributes
     ----------
-    C_, Cs_, scores_, gaps_
+    C_, Cs_, scores_, gaps_, cv_results_
         As for ``LinearSVCCV``.
     coef_, intercept_, alpha_, support_, certificate_, n_iter_, status_, solver_
         Of the machine with the chosen C, as for ``LinearSVR``.

@@ -25,7 +25,8 @@ Vector: TypeAlias = NDArray[np.float64]
 Judge: TypeAlias = Callable[[Fold, Sequence[Parameters]], Iterable[float]]
 """Fits candidates to the training rows of a fold; gives their scores on its test rows, NaN without time.
 
-Scores that are made one by one, by a generator, are counted and share the time one by one.
+Scores that an iterator makes one by one are counted, and share the time, one by one. A judge is best a
+frozen dataclass: processes are handed its fields, and checkpoints are known by them.
 """
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -51,7 +52,7 @@ def run_trials(
     Parameters
     ----------
     judge : callable
-        What fits and scores; it must be such that processes can be handed it.
+        What fits and scores.
     candidates : iterable of mapping
         The parameters of each candidate.
     folds : sequence of Fold
@@ -112,21 +113,28 @@ class _Block:
     def __call__(self, block: tuple[Fold, Sequence[Parameters]]) -> tuple[Vector, float]:
         """Return the scores, NaN for those there was no time for, and the seconds it took."""
         fold, candidates = block
-        began, monitor, count = time.monotonic(), current(), _counted.get()
+        began, monitor = time.monotonic(), current()
         scores = np.full(len(candidates), np.nan)
-        found: Iterator[float] = iter(())
-        for k in range(len(candidates)):
-            if monitor.reason is not None:
-                break
-            if k == 0:
-                found = iter(self.judge(fold, candidates))
-            with monitor.part("", 1 / (len(candidates) - k)):
-                scores[k] = next(found)
-            if count is not None:
-                count.reach()
+        if monitor.reason is None:
+            found = self.judge(fold, candidates)
+            if isinstance(found, Iterator):
+                self._take(found, scores, monitor)
+            else:
+                scores[:] = found
         if np.isnan(scores).any():
             monitor.ask("time_limit")  # so that a store does not keep what is not whole
         return scores, time.monotonic() - began
+
+    def _take(self, found: Iterator[float], scores: Vector, monitor: Monitor) -> None:
+        """Set the scores one by one until there is no time."""
+        count = _counted.get()
+        for k in range(len(scores)):
+            if monitor.reason is not None:
+                return
+            with monitor.part("", 1 / (len(scores) - k)):
+                scores[k] = next(found)
+            if count is not None:
+                count.reach()
 
 
 class _Count:

@@ -88,12 +88,15 @@ class Trials:
     @property
     def means(self) -> Vector:
         """The mean score of each candidate."""
-        return np.array([trial.mean for trial in self.trials])
+        return np.mean(self._scores, axis=1) if self.trials else np.empty(0)
 
     @property
     def standard_errors(self) -> Vector:
         """The standard error of each mean."""
-        return np.array([trial.standard_error for trial in self.trials])
+        scores = self._scores
+        if scores.shape[1] < 2:
+            return np.zeros(len(scores))
+        return np.asarray(np.std(scores, axis=1, ddof=1) / np.sqrt(scores.shape[1]))
 
     def choose(
         self,
@@ -147,12 +150,11 @@ class Trials:
 
     def cv_results(self) -> dict[str, Any]:
         """Return the table that scikit-learn's searches have as ``cv_results_``."""
-        scores = np.stack([trial.scores for trial in self.trials])
-        n_folds = scores.shape[1]
+        scores, n_folds = self._scores, self._scores.shape[1]
         names = dict.fromkeys(name for trial in self.trials for name in trial.parameters)
-        means = self.means
+        seconds, means = np.array([trial.seconds for trial in self.trials]), self.means
         return {
-            "mean_fit_time": np.array([trial.seconds for trial in self.trials]) / max(n_folds, 1),
+            **({} if np.isnan(seconds).any() else {"mean_fit_time": seconds / max(n_folds, 1)}),
             **{f"param_{name}": self._column(name) for name in names},
             "params": [dict(trial.parameters) for trial in self.trials],
             **{f"split{k}_test_score": scores[:, k] for k in range(n_folds)},
@@ -160,6 +162,11 @@ class Trials:
             "std_test_score": scores.std(axis=1),
             "rank_test_score": rankdata(-np.nan_to_num(means, nan=-np.inf), "min").astype(np.int32),
         }
+
+    @property
+    def _scores(self) -> Vector:
+        """The scores, of shape (n_trials, folds that count)."""
+        return np.stack([trial.scores for trial in self.trials])
 
     def _column(self, name: str) -> Any:
         """Return the values of a parameter, masked where a candidate does not have it."""

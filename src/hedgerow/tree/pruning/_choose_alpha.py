@@ -8,6 +8,7 @@ running sum over nodes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 from hedgerow._base.parameters import check_seed, is_whole
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._engine import check_n_threads
 from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.samples import take_rows
 from hedgerow.resampling.seeded import seeded_clone
 from hedgerow.search.folds import Fold, cv_rule, dealt_folds, given_folds
-from hedgerow.search.trials import Trials
+from hedgerow.search.running import run_trials
+from hedgerow.search.trials import Parameters, Trials
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
 from hedgerow.tree.pruning.cost_complexity import (
     PruningPath,
@@ -123,20 +125,21 @@ def cross_validated_path(
     path = cost_complexity_path(model.tree_, measure)
     alphas = np.r_[np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf]
     rows = np.asarray(X) if isinstance(X, list | tuple) else X
-    task = _PrunedOnFold(
+    judge = _PrunedOnFold(
         learner=seeded_clone(model, seed),
         X=rows,
         y=np.asarray(y),
         weight=weight,
         is_weighted=sample_weight is not None,
-        alphas=alphas,
         measure=measure,
     )
     classes = targets if is_classifier(model) else np.zeros((len(targets), 1))
     codes = np.unique(classes, axis=0, return_inverse=True)[1].ravel()
     folds = _dealt(cv, codes, weight, seed) if is_whole(cv) else given_folds(cv, rows, codes)
-    errors = list(side_by_side(task, folds, check_n_threads(n_jobs)))
-    return ValidatedPath(path, alphas, np.stack(errors, axis=1))
+    candidates = [{"alpha": alpha} for alpha in alphas.tolist()]
+    n_workers = check_n_threads(n_jobs)
+    trials = run_trials(judge, candidates, folds, n_workers=n_workers, at_once=True)
+    return ValidatedPath(path, alphas, -np.stack([trial.scores for trial in trials.trials]))
 
 
 def _dealt(n_folds: int, codes: NDArray[np.int64], weight: Vector, seed: int) -> list[Fold]:
@@ -157,11 +160,10 @@ class _PrunedOnFold:
     y: NDArray[Any]
     weight: Vector
     is_weighted: bool
-    alphas: Vector
     measure: str
 
-    def __call__(self, fold: Fold) -> Vector:
-        """Return the mean error on the rows left out, for every alpha."""
+    def __call__(self, fold: Fold, candidates: Sequence[Parameters]) -> Vector:
+        """Return the mean error on the rows left out, negated, for every alpha."""
         kept, left_out = fold
         weight = self.weight[left_out]
         if not weight.sum() > 0:
@@ -172,4 +174,5 @@ class _PrunedOnFold:
         leaves, targets = leaves_and_targets(model, take_rows(self.X, left_out), self.y[left_out])
         errors = node_errors(model, model.tree_, leaves, targets, weight)
         strengths = link_strengths(model.tree_, self.measure)
-        return leaf_sums(model.tree_, strengths, self.alphas, errors / weight.sum())
+        alphas = np.array([parameters["alpha"] for parameters in candidates])
+        return -leaf_sums(model.tree_, strengths, alphas, errors / weight.sum())
