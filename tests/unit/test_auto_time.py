@@ -13,9 +13,10 @@ from hedgerow import engine
 from hedgerow.auto import TableClassifier, auto_fit
 from hedgerow.auto.choose import cross_validate
 from hedgerow.auto.columns import as_columns
-from hedgerow.auto.split import fold_numbers
+from hedgerow.auto.split import training_folds
 from hedgerow.errors import NotCertifiedWarning
 from hedgerow.linear import LinearSVC
+from hedgerow.linear.paths import predictions_along
 from hedgerow.monitor import monitored
 
 IRIS = load_iris(return_X_y=True)
@@ -55,7 +56,7 @@ def test_without_time_to_compare_the_value_nearest_to_1_is_taken() -> None:
 
 def test_a_fold_that_the_end_of_the_search_cut_short_does_not_count() -> None:
     X, y = blobs(60)
-    folds = fold_numbers(y, 4, np.random.default_rng(0))
+    folds = training_folds(y, 4, np.random.default_rng(0))
     whole = cross_validate(TableClassifier(LinearSVC()), as_columns(X), y, FEW_CS, folds)
     arguments = TableClassifier(LinearSVC(n_jobs=1)), as_columns(X), y, FEW_CS, folds
     counts = []
@@ -74,14 +75,12 @@ def test_a_fold_that_the_end_of_the_search_cut_short_does_not_count() -> None:
 
 
 def test_a_value_whose_fits_run_out_of_time_is_out_of_the_search(monkeypatch) -> None:
-    fit = LinearSVC.fit
+    def slow(learner, X, y, Cs, others):
+        found = predictions_along(learner, X, y, Cs, others)
+        for C, (labels, status) in zip(Cs, found, strict=True):
+            yield labels, "time_limit" if FEW_CS[1] == C else status
 
-    def slow(self, X, y):
-        fit(self, X, y)
-        self.status_ = "time_limit" if FEW_CS[1] == self.C else self.status_
-        return self
-
-    monkeypatch.setattr(LinearSVC, "fit", slow)
+    monkeypatch.setattr("hedgerow.auto.choose.predictions_along", slow)
     result = auto_fit(*blobs(60), Cs=FEW_CS, cv=3)
     assert [score.C for score in result.scores] == FEW_CS[:1]
     assert result.unfinished == f"without a score for C = {FEW_CS[1]:g}"
@@ -90,7 +89,7 @@ def test_a_value_whose_fits_run_out_of_time_is_out_of_the_search(monkeypatch) ->
 
 def test_one_fold_has_the_standard_error_of_a_share() -> None:
     X, y = blobs(60)
-    folds = fold_numbers(y, 4, np.random.default_rng(0))
+    folds = training_folds(y, 4, np.random.default_rng(0))
     y = np.where(np.arange(60) % 5 == 0, 1 - y, y)
     with monitored("search") as monitor:
         (score,) = cross_validate(
@@ -99,9 +98,10 @@ def test_one_fold_has_the_standard_error_of_a_share() -> None:
             y,
             [1.0],
             folds,
+            n_jobs=1,
             progress=lambda *_: monitor.ask("stopped"),
         ).scores
-    share, n = score.accuracy, np.sum(folds == 0)
+    share, n = score.accuracy, len(folds[0].test)
     assert score.standard_error == pytest.approx(np.sqrt(share * (1 - share) / n))
     assert score.standard_error > 0
 

@@ -23,6 +23,7 @@ from hedgerow import (
 )
 from hedgerow._base.fingerprint import fingerprint
 from hedgerow.errors import ModelFormatError, ParameterError
+from hedgerow.linear.paths import predictions_along
 from hedgerow.monitor import keeping_in
 from hedgerow.persist import read_state, write_state
 from hedgerow.persist.checkpoints import CheckpointFile
@@ -147,20 +148,28 @@ class CountingSVC(LinearSVC):
 
 
 def test_a_search_that_crashed_does_not_score_again_what_it_scored(monkeypatch):
-    monkeypatch.setattr("hedgerow.auto.fit.LinearSVC", CountingSVC)
-    monkeypatch.setattr(CountingSVC, "n_fits", 0)
+    n_paths, crash_after = 0, None
+
+    def count_and_predict(*arguments):
+        nonlocal n_paths
+        n_paths += 1
+        if n_paths == crash_after:
+            raise CrashError
+        return predictions_along(*arguments)
+
+    monkeypatch.setattr("hedgerow.auto.choose.predictions_along", count_and_predict)
     settings = {"Cs": [0.1, 1.0], "cv": 3, "n_jobs": 1}
     expected = hedgerow.auto_fit(X, SIGNS, **settings)
-    assert CountingSVC.n_fits == 7
-    for crash_after in (1, 4, 7):
-        CountingSVC.n_fits, CountingSVC.crash_after = 0, crash_after
+    assert n_paths == 3
+    for fold in (1, 2, 3):
+        n_paths, crash_after = 0, fold
         store = Memory()
         with pytest.raises(CrashError), keeping_in(store):
             hedgerow.auto_fit(X, SIGNS, **settings)
-        CountingSVC.crash_after = None
+        crash_after = None
         with keeping_in(store):
             result = hedgerow.auto_fit(X, SIGNS, **settings)
-        assert CountingSVC.n_fits == 8  # the one that crashed is the only one done twice
+        assert n_paths == 4  # the fold that crashed is the only one done twice
         assert result.scores == expected.scores
         np.testing.assert_array_equal(result.model.learner_.coef_, expected.model.learner_.coef_)
 

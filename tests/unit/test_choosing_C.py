@@ -25,7 +25,7 @@ from hedgerow import (
     save,
 )
 from hedgerow.data.scaling import Scaling
-from hedgerow.linear._c_path import chosen
+from hedgerow.search.trials import Trials
 
 CANCER = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(CANCER[0]), CANCER[1]
@@ -150,10 +150,12 @@ def test_weights_count_as_rows_in_the_scale():
 
 def test_the_plainest_of_those_within_a_standard_error():
     scores = np.array([[0.5, 0.6], [0.80, 0.90], [0.84, 0.94], [0.86, 0.94], [0.85, 0.93]])
-    assert chosen(scores, "best") == 3
-    assert chosen(scores, "one_standard_error") == 2  # 0.89 >= 0.90 - 0.04 > 0.85
-    assert chosen(scores[:, :1], "one_standard_error") == 3
-    assert chosen(np.ones((4, 3)), "best") == 0
+    Cs = [{"C": C} for C in CS]
+    trials = Trials.of_scores(Cs, scores)
+    assert trials.choose("best") == 3
+    assert trials.choose("one_standard_error") == 2  # 0.89 >= 0.90 - 0.04 > 0.85
+    assert Trials.of_scores(Cs, scores[:, :1]).choose("one_standard_error") == 3
+    assert Trials.of_scores(Cs, np.ones((5, 3))).choose("best") == 0
 
 
 def test_the_one_standard_error_choice_is_never_larger_than_the_best():

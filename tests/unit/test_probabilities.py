@@ -21,7 +21,7 @@ import hedgerow
 from hedgerow import CalibratedModel, LinearSVC, calibrate
 from hedgerow.calibrators.maps import METHODS
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
-from hedgerow.resampling.cross_scores import cross_scores
+from hedgerow.search.out_of_fold import cross_scores
 
 BOTH = pytest.mark.parametrize("method", METHODS)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -11,21 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from hedgerow._base.fingerprint import fingerprint
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._engine import check_n_threads
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
-from hedgerow.errors import NotCertifiedWarning, ParameterError
-from hedgerow.monitor import Reason, current
+from hedgerow.errors import ParameterError
+from hedgerow.linear.paths import predictions_along
+from hedgerow.monitor import Reason
+from hedgerow.search.folds import Fold
+from hedgerow.search.running import Progress, run_trials
+from hedgerow.search.trials import Parameters, Trial, Trials
 
-__all__ = ["DEFAULT_CS", "CandidateScore", "Progress", "Search", "best_candidate", "cross_validate"]
+__all__ = ["DEFAULT_CS", "CandidateScore", "Search", "cross_validate"]
 
 DEFAULT_CS = tuple(float(2.0**exponent) for exponent in range(-8, 9, 2))
 
-Progress = Callable[[int, int], None]
-"""Is told how many fits are done, and of how many."""
-
 _TIE = 1e-12
+_MOST_VALUES = 50_000_000
+"""Values of encoded tables in memory at a time, as far as that is up to the number of folds side by side."""
 
 
 @dataclass(frozen=True)
@@ -47,33 +48,60 @@ class CandidateScore:
     standard_error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Search:
     """What cross-validation found, as far as it came.
 
-    A fit that is cut short says nothing about its C. So a C whose fits ran out of their share of
-    the time is out of the search; and if the search as a whole was stopped, the fold it was at does
-    not count.
-
     Attributes
     ----------
-    scores : tuple of CandidateScore
-        Those of the values still in the search, in increasing order of C; maybe none.
-    n_folds : int
-        The folds that count.
-    unfinished : str
-        What was left undone, or nothing.
+    trials : Trials
+        The values of C, ascending.
+    n_rows : int
+        How many rows the first fold left out.
     """
 
-    scores: tuple[CandidateScore, ...]
-    n_folds: int
-    unfinished: str = ""
+    trials: Trials
+    n_rows: int = 0
+
+    @property
+    def n_folds(self) -> int:
+        """The folds that count: a search that was stopped has fewer than there were to be."""
+        return len(self.trials.trials[0].scores) if self.trials.trials else 0
+
+    @property
+    def scores(self) -> tuple[CandidateScore, ...]:
+        """Those of the values that were judged on every fold that counts; maybe none."""
+        return tuple(self._score(trial) for trial in self.trials.complete)
+
+    @property
+    def best(self) -> CandidateScore | None:
+        """The most accurate value, of equally accurate ones the smallest; None without scores."""
+        if not self.trials.complete:
+            return None
+        return self._score(self.trials.trials[self.trials.choose(tie=_TIE)])
+
+    @property
+    def unfinished(self) -> str:
+        """What was left undone, in words, or nothing."""
+        trials, n_folds = self.trials, self.n_folds
+        if not trials.trials:
+            return "before its first fold"
+        lost = [
+            f"{each.parameters['C']:g}" for each in trials.trials if each not in trials.complete
+        ]
+        words = "" if n_folds == trials.n_folds else f"after {n_folds} of {trials.n_folds} folds"
+        return f"{words} without a score for C = {', '.join(lost)}".strip() if lost else words
 
     def best_C(self, Cs: Sequence[float]) -> float:  # noqa: N802 - C is the field's own name
         """Return the most accurate value, or the one nearest to 1 if there are no scores."""
-        if self.scores:
-            return best_candidate(self.scores).C
-        return min(_checked(Cs), key=lambda C: abs(np.log(C)))
+        best = self.best
+        return min(_checked(Cs), key=lambda C: abs(np.log(C))) if best is None else best.C
+
+    def _score(self, trial: Trial) -> CandidateScore:
+        mean, error = trial.mean, trial.standard_error
+        if len(trial.scores) == 1:
+            error = (mean * (1 - mean) / self.n_rows) ** 0.5
+        return CandidateScore(trial.parameters["C"], mean, error)
 
 
 def cross_validate(
@@ -81,114 +109,60 @@ def cross_validate(
     X: Columns,
     y: NDArray[Any],
     Cs: Sequence[float],
-    folds: NDArray[np.int64],
+    folds: Sequence[Fold],
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Search:
-    """Return the scores of all values of C.
+    """Return the accuracies of all values of C, found along a warm-started path in each fold.
 
     Parameters
     ----------
     model : TableClassifier
-        Its learner and its scale are used; it is not changed.
+        Its learner, a LinearSVC, and its scale are used; it is not changed.
     X, y : Columns and ndarray
         The training rows and their labels.
     Cs : sequence of float
         The values to try.
-    folds : ndarray of int
-        The fold of every row.
+    folds : sequence of Fold
+        The folds.
     n_jobs : int or None
-        Fits that run side by side; the scores do not depend on it.
+        Threads; the scores do not depend on it.
     progress : callable or None
-        Called with the number of fits done and the number of all.
+        Called with the number of fits done and the number of all, in the thread that has made the fit.
     """
-    Cs = _checked(Cs)
-    n_folds, n_threads = int(folds.max()) + 1, check_n_threads(n_jobs)
-    monitor = current()
-    accuracies = np.empty((0, len(Cs)))
-    with warnings.catch_warnings():
-        # A C that is far off may be hard to certify; only the chosen one has to be.
-        warnings.simplefilter("ignore", NotCertifiedWarning)
-        for fold in range(n_folds):
-            row: list[float] = []
-            with monitor.part(f"fold {fold + 1}/{n_folds}", 1 / (n_folds - fold)):
-                trial = _trial(model, X, y, left_out=folds == fold)
-                key = None if monitor.store is None else fingerprint("search", trial, Cs)
-                for accuracy in side_by_side(trial, Cs, n_threads, key=key):
-                    row.append(accuracy)
-                    if monitor.reason is not None:
-                        continue
-                    done = fold * len(Cs) + len(row), n_folds * len(Cs)
-                    monitor.report(*done)
-                    if progress is not None:
-                        progress(*done)
-            in_search = ~np.isnan(accuracies).any(axis=0)
-            if monitor.reason is not None and np.isnan(np.array(row)[in_search]).any():
-                break
-            accuracies = np.vstack([accuracies, row])
-    return _search(Cs, accuracies, n_folds, n_rows=int(np.sum(folds == 0)))
-
-
-def best_candidate(scores: Sequence[CandidateScore]) -> CandidateScore:
-    """Return the most accurate candidate, of equally accurate ones the smallest C."""
-    best = max(score.accuracy for score in scores)
-    return next(score for score in scores if score.accuracy >= best - _TIE)
+    candidates = [{"C": C} for C in _checked(Cs)]
+    n_threads = check_n_threads(n_jobs)
+    n_values = X.shape[0] * X.shape[1]
+    n_workers = min(n_threads, len(folds), max(1, _MOST_VALUES // max(n_values, 1)))
+    learner = clone(model.learner).set_params(n_jobs=max(1, n_threads // n_workers))
+    judge = _AccuracyAlongPath(learner, model.scale, X, y)
+    trials = run_trials(
+        judge, candidates, folds, n_workers=n_workers, at_once=True, progress=progress
+    )
+    return Search(trials, len(folds[0].test))
 
 
 @dataclass(frozen=True)
-class _Trial:
-    """A fold: fits the learner with a C to the rows inside, and judges it by those left out."""
+class _AccuracyAlongPath:
+    """Encodes a fold, the encoder knowing nothing of its test rows, and fits every C from the last."""
 
     learner: Any
-    inside: tuple[Any, NDArray[Any]]
-    left_out: tuple[Any, NDArray[Any]]
+    scale: str | None
+    X: Columns
+    y: NDArray[Any]
 
-    def __call__(self, C: float) -> float:
-        """Return the accuracy, or NaN if there is no time to find out."""
-        if current().reason is not None:
-            return np.nan
-        learner = clone(self.learner).set_params(C=C).fit(*self.inside)
-        if getattr(learner, "status_", None) in get_args(Reason):
-            return np.nan
-        rows, labels = self.left_out
-        return float(np.mean(learner.predict(rows) == labels))
-
-
-def _trial(model: Any, X: Columns, y: NDArray[Any], *, left_out: NDArray[np.bool_]) -> _Trial:
-    """Encode a fold, the encoder knowing nothing of the rows left out."""
-    inside, outside = np.flatnonzero(~left_out), np.flatnonzero(left_out)
-    encoder = TableEncoder(model.scale)
-    return _Trial(
-        learner=model.learner,
-        inside=(encoder.fit_transform(X.take(inside)), y[inside]),
-        left_out=(encoder.transform(X.take(outside)), y[outside]),
-    )
-
-
-def _search(
-    Cs: Sequence[float], accuracies: NDArray[np.float64], n_folds: int, n_rows: int
-) -> Search:
-    """Return the scores of the values that were judged on every fold that counts."""
-    n_counted = len(accuracies)
-    scores = tuple(
-        _score(C, column, n_rows)
-        for C, column in zip(Cs, accuracies.T, strict=True)
-        if n_counted and not np.isnan(column).any()
-    )
-    lost = [f"{C:g}" for C in Cs if C not in {score.C for score in scores}]
-    unfinished = "" if n_counted == n_folds else f"after {n_counted} of {n_folds} folds"
-    if lost:
-        unfinished = f"{unfinished} without a score for C = {', '.join(lost)}".strip()
-    return Search(scores, n_counted, unfinished)
-
-
-def _score(C: float, accuracies: NDArray[np.float64], n_rows: int) -> CandidateScore:
-    mean, n = float(accuracies.mean()), len(accuracies)
-    spread = (
-        float(accuracies.std(ddof=1)) / n**0.5 if n > 1 else (mean * (1 - mean) / n_rows) ** 0.5
-    )
-    return CandidateScore(C, mean, spread)
+    def __call__(self, fold: Fold, candidates: Sequence[Parameters]) -> Iterator[float]:
+        """Return the accuracies, which are computed one by one; NaN for a fit that was cut short."""
+        encoder = TableEncoder(self.scale)
+        train = encoder.fit_transform(self.X.take(fold.train))
+        test, y = encoder.transform(self.X.take(fold.test)), self.y[fold.test]
+        Cs = [parameters["C"] for parameters in candidates]
+        path = predictions_along(self.learner, train, self.y[fold.train], Cs, test)
+        return (
+            np.nan if status in get_args(Reason) else float(np.mean(labels == y))
+            for labels, status in path
+        )
 
 
 def _checked(Cs: Sequence[float]) -> list[float]:

@@ -9,22 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow._base.parameters import check_seed, generator_of
 from hedgerow.auto.advice import Evidence, advise
-from hedgerow.auto.choose import DEFAULT_CS, Progress, Search, cross_validate
+from hedgerow.auto.choose import DEFAULT_CS, Search, cross_validate
 from hedgerow.auto.judge import judge
 from hedgerow.auto.profile import profile_of
 from hedgerow.auto.result import AutoResult
 from hedgerow.auto.rivals import compare_rivals, is_worthwhile
 from hedgerow.auto.sample import Sample, train_and_test, training_sample
-from hedgerow.auto.split import fold_numbers
+from hedgerow.auto.split import training_folds
 from hedgerow.auto.table_classifier import TableClassifier
 from hedgerow.data.targets import encode_labels
 from hedgerow.errors import ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import FirstInterrupt, Monitor, monitored, raising_at_once
+from hedgerow.search.folds import Fold
+from hedgerow.search.running import Progress
+from hedgerow.search.trials import Trials
 
 __all__ = ["AutoInterrupt", "auto_fit"]
 
@@ -123,7 +125,7 @@ def auto_fit(
     n_jobs : int or None, default=None
         Threads; None means all cores. The result does not depend on it.
     progress : callable, optional
-        Called as ``progress(done, total)`` after every fit of the search.
+        Called as ``progress(done, total)`` after every fit of the search, in the thread that made it.
     max_time : float or None, default=None
         Seconds for all of it. The search gets four fifths of them, and the last fit what is left. If
         the search is cut short, C is chosen among the values that were judged on every fold it got
@@ -157,7 +159,7 @@ def auto_fit(
                 generator = generator_of(seed)
                 sample = training_sample(X, y)
                 train, held_out = train_and_test(sample, test, test_size, generator)
-                folds = fold_numbers(encode_labels(train.y)[1], cv, generator)
+                folds = training_folds(encode_labels(train.y)[1], cv, generator)
                 learner = LinearSVC(loss=loss, random_state=seed, n_jobs=n_jobs)
                 grid = tuple(DEFAULT_CS if Cs is None else Cs)
                 run = _Run(sample, train, held_out, folds, learner, grid, monitor.deadline)
@@ -187,8 +189,8 @@ class _Run:
     ----------
     sample, train, held_out : Sample
         All rows; those to learn from; those to test on.
-    folds : ndarray of int
-        The fold of every training row.
+    folds : list of Fold
+        The folds of the training rows.
     learner : LinearSVC
         Not fitted, without its C.
     Cs : tuple of float
@@ -204,13 +206,13 @@ class _Run:
     sample: Sample
     train: Sample
     held_out: Sample
-    folds: NDArray[np.int64]
+    folds: list[Fold]
     learner: LinearSVC
     Cs: tuple[float, ...]
     deadline: float
     step: str = "search"
     was_left: bool = False
-    found: Search = field(default_factory=lambda: Search((), 0, "before its first fold"))
+    found: Search = field(default_factory=lambda: Search(Trials(())))
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:

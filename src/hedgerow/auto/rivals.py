@@ -8,22 +8,24 @@ so that a result does not depend on how fast a machine is.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._base.parameters import generator_of
-from hedgerow.auto.choose import Search, best_candidate
+from hedgerow.auto.choose import Search
 from hedgerow.auto.sample import Sample
 from hedgerow.auto.table_classifier import TableClassifier
 from hedgerow.data.rows import dense
 from hedgerow.data.targets import encode_labels
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
-from hedgerow.resampling.folds import deal
+from hedgerow.search.folds import Fold, deal, numbered_folds
+from hedgerow.search.out_of_fold import ScoredData, cross_scores
 
 __all__ = ["Rival", "Rivals", "compare_rivals", "is_worthwhile"]
 
@@ -91,7 +93,7 @@ class Rivals:
 
 def is_worthwhile(found: Search) -> bool:
     """Say whether the linear classifier leaves room for a better one."""
-    return bool(found.scores) and best_candidate(found.scores).accuracy <= 1 - _ROOM
+    return found.best is not None and found.best.accuracy <= 1 - _ROOM
 
 
 def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
@@ -108,11 +110,13 @@ def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
     if n_rows < _FEWEST_ROWS or np.sort(np.append(np.bincount(codes), 0))[-2] < _N_FOLDS:
         return None
     X = model.encoder_.transform(train.X.take(drawn))
-    trial = _Trial(dense(X), codes, deal(codes, _N_FOLDS, generator))
-    linear = _linear(trial, model.learner_, len(train.y) / n_rows)
-    settings = {"random_state": model.learner_.random_state, "n_jobs": model.learner_.n_jobs}
-    forest = trial.is_right(RandomForestClassifier(**settings))
-    svc = trial.is_right(SVC(n_jobs=settings["n_jobs"]))
+    data = ScoredData(dense(X), codes, classes=np.empty(0))
+    folds = numbered_folds(deal(codes, _N_FOLDS, generator), _N_FOLDS)
+    n_jobs, seed = model.learner_.n_jobs, model.learner_.random_state
+    is_right = partial(_is_right, data=data, folds=folds, n_jobs=n_jobs)
+    linear = _linear(is_right, model.learner_, len(train.y) / n_rows)
+    forest = is_right(RandomForestClassifier(random_state=seed, n_jobs=n_jobs))
+    svc = is_right(SVC(n_jobs=n_jobs))
     if linear is None or forest is None or svc is None:
         return None
     others = [
@@ -123,29 +127,28 @@ def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
     return Rivals(n_rows, float(linear.mean()), tuple(others))
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Encoded rows, the numbers of their classes, and their folds."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    folds: NDArray[np.int64]
-
-    def is_right(self, learner: Any) -> NDArray[np.bool_] | None:
-        """Return which rows the learner gets right when it has not seen them; None if stopped."""
-        right = np.zeros(len(self.y), np.bool_)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # these models are not the user's
-            for fold in range(_N_FOLDS):
-                out = self.folds == fold
-                learner.fit(self.X[~out], self.y[~out])
-                if current().reason is not None:
-                    return None
-                right[out] = learner.predict(self.X[out]) == self.y[out]
-        return right
+def _is_right(
+    learner: Any, data: ScoredData, folds: Sequence[Fold], n_jobs: int | None
+) -> NDArray[np.bool_] | None:
+    """Return which rows the learner gets right when it has not seen them; None if stopped."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these models are not the user's
+        found = cross_scores(learner, data, folds, n_jobs=n_jobs, ask=_predictions)
+    if current().reason is not None:
+        return None
+    right = np.zeros(len(data.y), np.bool_)
+    right[found.rows] = found.scores == data.y[found.rows]
+    return right
 
 
-def _linear(trial: _Trial, chosen: LinearSVC, ratio: float) -> NDArray[np.bool_] | None:
+def _predictions(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the numbers of the predicted classes."""
+    return np.asarray(model.predict(X), np.float64)
+
+
+def _linear(
+    is_right: Callable[[Any], NDArray[np.bool_] | None], chosen: LinearSVC, ratio: float
+) -> NDArray[np.bool_] | None:
     """Return what the linear classifier gets right with its C, or with C for fewer rows if better.
 
     C weighs the sum of the losses: for a sample of a large table the same balance with the penalty
@@ -153,7 +156,7 @@ def _linear(trial: _Trial, chosen: LinearSVC, ratio: float) -> NDArray[np.bool_]
     """
     Cs = [chosen.C] if ratio < 2 else [chosen.C, chosen.C * ratio]
     right: Sequence[NDArray[np.bool_] | None] = [
-        trial.is_right(LinearSVC(loss=chosen.loss, C=C, n_jobs=chosen.n_jobs)) for C in Cs
+        is_right(LinearSVC(loss=chosen.loss, C=C, n_jobs=chosen.n_jobs)) for C in Cs
     ]
     known = [each for each in right if each is not None]
     return max(known, key=lambda each: float(each.mean())) if len(known) == len(Cs) else None

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError
-from hedgerow.resampling.folds import deal
+from hedgerow.search.folds import Fold, deal, numbered_folds
 
-__all__ = ["fold_numbers", "held_out_mask"]
+__all__ = ["held_out_mask", "training_folds"]
 
 
 def held_out_mask(
@@ -32,10 +32,10 @@ def held_out_mask(
     return held_out
 
 
-def fold_numbers(
+def training_folds(
     codes: NDArray[np.int64], n_folds: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return the fold of every row: the rows of each class are dealt out like cards.
+) -> list[Fold]:
+    """Return shuffled, stratified folds.
 
     There are at most as many folds as the second largest class has rows, so that no fold takes
     away all classes but one.
@@ -48,4 +48,4 @@ def fold_numbers(
             f"largest class has {second_largest}; add rows"
         )
         raise DataError(msg)
-    return deal(codes, n_folds, generator)
+    return numbered_folds(deal(codes, n_folds, generator), n_folds)

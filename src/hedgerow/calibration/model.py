@@ -21,7 +21,7 @@ from hedgerow.calibrators.maps import (
 )
 from hedgerow.data.training_data import check_fitted
 from hedgerow.monitor import monitored_fit
-from hedgerow.resampling.cross_scores import scores_of
+from hedgerow.search.out_of_fold import scores_of
 
 __all__ = ["CalibratedModel", "calibrate"]
 

@@ -24,9 +24,9 @@ from hedgerow.data.training_data import check_fitted, check_labels, check_weight
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import CallbackSupport, current, member_of, raising_at_once
-from hedgerow.resampling.cross_scores import ScoredData, cross_scores, scores_of
-from hedgerow.resampling.folds import fold_rule, splits_of
 from hedgerow.resampling.seeded import seeded_clone
+from hedgerow.search.folds import class_folds, cv_rule
+from hedgerow.search.out_of_fold import ScoredData, cross_scores, scores_of
 
 __all__ = ["FITTED_AROUND", "WRAPPER_RULES", "Judged", "WrappedClassifier", "classifier_or_none"]
 
@@ -39,7 +39,7 @@ def classifier_or_none(value: Any) -> str | None:
     return None if fine else "a classifier or None"
 
 
-WRAPPER_RULES: dict[str, Rule] = {"learner": classifier_or_none, "cv": fold_rule}
+WRAPPER_RULES: dict[str, Rule] = {"learner": classifier_or_none, "cv": cv_rule}
 """Rules of the parameters that every model around a classifier has."""
 
 FITTED_AROUND: dict[str, AttributeRule] = {
@@ -106,7 +106,7 @@ class WrappedClassifier(CallbackSupport, ClassifierMixin, Estimator):
         seed = repeatable_seed(self.random_state)
         learner = seeded_clone(LinearSVC() if self.learner is None else self.learner, seed)
         data = ScoredData(X, classes[codes], classes, _weights_for(learner, sample_weight, weights))
-        splits = splits_of(self.cv, codes, classes, weights, seed, X=X)
+        splits = class_folds(self.cv, codes, classes, weights, seed, X=X)
         with current().part("", 1 / max(len(splits), 2)), member_of(self, learner):
             weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
             self._keep_learner(learner.fit(X, data.y, **weight))

@@ -19,8 +19,8 @@ from hedgerow.calibrators.maps import ScoreMap, fit_maps, maps_problem, most_pro
 from hedgerow.data.training_data import LabelMatrixData, TrainingData, check_fitted
 from hedgerow.errors import NotCertifiedWarning, UnavailableError, warn_user
 from hedgerow.monitor import current
-from hedgerow.resampling.cross_scores import ScoredData, cross_scores
-from hedgerow.resampling.folds import Split, splits_of
+from hedgerow.search.folds import Fold, class_folds
+from hedgerow.search.out_of_fold import ScoredData, cross_scores
 
 __all__ = ["CalibratedScores"]
 
@@ -41,13 +41,13 @@ class Folds:
 
     Attributes
     ----------
-    splits : list of Split
+    splits : list of Fold
         Rows to fit and rows to score, for each fold.
     data : TrainingData
         The rows, their labels and their weights.
     """
 
-    splits: list[Split]
+    splits: list[Fold]
     data: TrainingData
 
 
@@ -143,7 +143,7 @@ class CalibratedScores(ABC):
         if self._calibration is None or isinstance(data, LabelMatrixData):
             return None
         seed, weights = repeatable_seed(self.random_state), data.given_weight
-        return Folds(splits_of(_N_FOLDS, data.y, data.classes, weights, seed), data)
+        return Folds(class_folds(_N_FOLDS, data.y, data.classes, weights, seed), data)
 
     def _time_beside(self, folds: Folds | None) -> AbstractContextManager[Any]:
         """Leave the folds their part of the time limit."""

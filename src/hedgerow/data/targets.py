@@ -24,6 +24,7 @@ __all__ = [
     "check_label_matrix",
     "check_labels",
     "check_targets",
+    "class_labels",
     "encode_labels",
     "is_label_matrix",
 ]
@@ -178,3 +179,9 @@ def is_label_matrix(y: Any) -> bool:
     except ValueError:  # lists of different lengths; what reads labels says so
         return False
     return len(shape) == 2 and shape[1] > 1
+
+
+def class_labels(codes: NDArray[Any], classes: tuple[NDArray[Any], ...]) -> NDArray[Any]:
+    """Return the labels of numbers of classes, of shape (n_rows, n_outputs), or (n_rows,) for one."""
+    columns = [labels[codes[:, k]] for k, labels in enumerate(classes)]
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)

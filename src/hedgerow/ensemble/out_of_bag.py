@@ -15,13 +15,8 @@ from hedgerow._base.parameters import any_number, check_seed, text, true_or_fals
 from hedgerow._base.state import record
 from hedgerow._base.state.rules import labels, numbers, several, truths, whole_numbers
 from hedgerow._engine import check_n_threads
+from hedgerow.data.targets import class_labels
 from hedgerow.ensemble.combining import ClassCombiner, Combiner, MeanCombiner
-from hedgerow.ensemble.known_predictions import (
-    KnownClassPredictions,
-    KnownValues,
-    class_labels,
-    scorer_named,
-)
 from hedgerow.ensemble.state_rules import array_of
 from hedgerow.errors import DataError
 from hedgerow.monitor import monitored, raising_at_once
@@ -32,6 +27,7 @@ from hedgerow.resampling.plan import Counts, make_plan
 from hedgerow.resampling.runs import Run
 from hedgerow.resampling.samples import drawn_rows
 from hedgerow.resampling.statistics import Mean, WeightedStatistic
+from hedgerow.search.known_predictions import KnownClassifier, KnownRegressor, scorer_named
 from hedgerow.tree._class_tree import has_unknown_class
 
 __all__ = ["Metric", "OutOfBag"]
@@ -227,11 +223,12 @@ class OutOfBag:
         function = metric or r2_score
         return lambda rows: float(function(y[rows], answers.predict(rows)))
 
-    def _answers(self) -> KnownClassPredictions | KnownValues:
+    def _answers(self) -> KnownClassifier | KnownRegressor:
         """Return what is predicted for each row; nothing that is used for those never left out."""
         if not self.classes:
-            return KnownValues(self.prediction)
-        return KnownClassPredictions(self._judge.answers(self.sums), self.prediction, self.classes)
+            return KnownRegressor.of_columns(self.prediction[:, :, 0])
+        codes = self._judge.answers(self.sums)
+        return KnownClassifier.of_codes(codes, self.prediction, self.classes)
 
     def _true(self) -> NDArray[Any]:
         """Return the targets as they were given to fit."""

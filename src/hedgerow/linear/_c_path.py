@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -12,18 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.parameters import HUGE, LEAST, is_whole, whole_number
 from hedgerow._engine import side_by_side
 from hedgerow.data.rows import array_of, by_use, matrix_of, rows_of
 from hedgerow.data.scaling import Scaling
-from hedgerow.errors import ParameterError
+from hedgerow.monitor import current
 from hedgerow.problems.base import relative_gap
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.search.folds import Fold
 from hedgerow.solvers import Settings
 from hedgerow.solvers.path import solve_paths
 from hedgerow.solvers.together import in_groups, is_swept
 
-__all__ = ["Fold", "c_values", "chosen", "fold_scores", "grid"]
+__all__ = ["c_values", "fold_scores", "grid"]
 
 Vector = NDArray[np.float64]
 Item: TypeAlias = tuple[LinearProblem, NDArray[np.int64]]
@@ -63,17 +65,10 @@ def c_values(Cs: int | Sequence[float], problem: LinearProblem) -> Vector:
     return np.unique(np.clip(values, LEAST, HUGE))
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """Rows to learn from, by their weights for C = 1, and rows to judge by."""
-
-    weight: Vector
-    judged: NDArray[np.int64]
-
-
 def fold_scores(
     problems: list[LinearProblem],
     folds: list[Fold],
+    weights: list[Vector],
     Cs: Vector,
     *,
     settings: Settings,
@@ -81,11 +76,10 @@ def fold_scores(
     scale: str | None,
     n_workers: int,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the scores of each fold's judged rows, and the gaps that were left.
+    """Return the scores of each fold's test rows, and the gaps that were left.
 
-    Of a fold, the array has the shape (values of C, rows, planes). Gaps are the largest over the
-    planes, of shape (values of C, folds). Rows that are judged weigh nothing in the problems: the
-    data are not copied.
+    The weights are those of each fold for C = 1, and 0 for its test rows: the data are not copied. Of a fold, the array has the shape (values of C, rows, planes). Gaps are the largest over the
+    planes, of shape (values of C, folds).
     """
     # Within a fold a problem has all threads only if there is nothing to run beside it.
     threads = 1 if len(folds) * len(problems) > 1 else n_workers
@@ -96,11 +90,12 @@ def fold_scores(
         matrix, _ = by_use(middle.matrix)
         problems = [replace(problem, matrix=matrix) for problem in problems]
         multiple = 1 if len(problems) > 1 else 2
-        in_folds = (_in_folds(problem, folds) for problem in problems)
+        in_folds = (_in_folds(problem, folds, weights) for problem in problems)
         families = [group for items in in_folds for group in in_groups(items, multiple_of=multiple)]
     else:  # a scale makes other rows of them in each fold
-        families = [[item] for problem in problems for item in _in_folds(problem, folds)]
-    found = side_by_side(task, families, n_workers, shared=(problems[0].matrix,))
+        families = [[item] for problem in problems for item in _in_folds(problem, folds, weights)]
+    key = None if current().store is None else fingerprint("path", problems, folds, weights, task)
+    found = side_by_side(task, families, n_workers, key=key, shared=(problems[0].matrix,))
     results = [result for of_family in found for result in of_family]
     groups = [results[k :: len(folds)] for k in range(len(folds))]
     scores = [np.stack([scores for scores, _ in group], axis=2) for group in groups]
@@ -108,12 +103,13 @@ def fold_scores(
     return scores, gaps
 
 
-def _in_folds(problem: LinearProblem, folds: list[Fold]) -> list[Item]:
+def _in_folds(problem: LinearProblem, folds: list[Fold], weights: list[Vector]) -> list[Item]:
     """Return the problem as it is in each fold.
 
     These have most of their support vectors in common, and are best solved together.
     """
-    return [(replace(problem, weight=fold.weight), fold.judged) for fold in folds]
+    pairs = zip(folds, weights, strict=True)
+    return [(replace(problem, weight=weight), fold.test) for fold, weight in pairs]
 
 
 def _along(
@@ -133,12 +129,12 @@ def _along(
         problems = [replace(problem, matrix=matrix_of(scaling.apply(rows)))]
     results = [(np.empty((len(Cs), len(judged))), np.empty(len(Cs))) for _, judged in items]
     for k, solved in enumerate(solve_paths(problems, Cs.tolist(), settings, solver)):
-        for (scores, gaps), test, (current, solution) in zip(results, tests, solved, strict=True):
+        for (scores, gaps), test, (at_C, solution) in zip(results, tests, solved, strict=True):
             w, intercept = solution.w[None, :], np.array([solution.intercept])
             if scaling is not None:
                 w, intercept = scaling.folded(w, intercept)
-            scores[k] = _core.scores(test, w, intercept, current.n_threads)[:, 0]
-            gaps[k] = _gap(current, solution.history)
+            scores[k] = _core.scores(test, w, intercept, at_C.n_threads)[:, 0]
+            gaps[k] = _gap(at_C, solution.history)
     return results
 
 
@@ -148,21 +144,3 @@ def _gap(problem: LinearProblem, history: Sequence[tuple[int, float, float]]) ->
         return 0.0
     _, primal, dual = history[-1]
     return max(relative_gap(primal, dual, problem.least_scale), 0.0)
-
-
-def chosen(scores: NDArray[np.float64], choice: str) -> int:
-    """Return the number of the C to take, by scores of shape (values of C, folds).
-
-    "best" is the one with the largest mean, of equal ones the smallest. "one_standard_error" is the
-    smallest C whose mean is within a standard error of that: the plainest model that is as good as
-    can be told.
-    """
-    means = np.mean(scores, axis=1)
-    if np.all(np.isnan(means)):
-        msg = "no value of C could be scored; look at scoring= and at the folds of cv="
-        raise ParameterError(msg)
-    best = int(np.nanargmax(means))
-    if choice == "best" or scores.shape[1] < 2:
-        return best
-    error = float(np.std(scores[best], ddof=1) / np.sqrt(scores.shape[1]))
-    return int(np.flatnonzero(means >= means[best] - error)[0])

@@ -18,11 +18,13 @@ from hedgerow._base.state.rules import AttributeRule, numbers
 from hedgerow._engine import check_n_threads
 from hedgerow.data.rows import matrix_of
 from hedgerow.data.scaling import SCALES, Scaling
-from hedgerow.errors import DataError, EdgeOfGridWarning, UnavailableError, warn_user
-from hedgerow.linear._c_path import Fold, c_values, chosen, fold_scores, grid
+from hedgerow.errors import DataError, UnavailableError
+from hedgerow.linear._c_path import c_values, fold_scores, grid
 from hedgerow.linear._machine import COMMON_RULES, LinearMachine
 from hedgerow.monitor import current
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.search.folds import Fold, given_folds
+from hedgerow.search.trials import CHOICES, Trials
 from hedgerow.solvers import Settings
 
 __all__ = ["CV_RULES", "FITTED_BY_FOLDS", "CrossValidatedMachine"]
@@ -46,7 +48,7 @@ CV_RULES: Mapping[str, Rule] = {
     "Cs": grid,
     "cv": _for_scikit_learn,
     "scoring": _for_scikit_learn,
-    "choice": one_of("best", "one_standard_error"),
+    "choice": one_of(*CHOICES),
     "scale": one_of(*SCALES),
     "path_tol": real_number(0, open_low=True),
 }
@@ -130,11 +132,11 @@ class CrossValidatedMachine(LinearMachine):
             self.Cs_ = c_values(self.Cs, scaled)
         with current().part("folds", TIME_FOR_FOLDS) as folds:
             self._judge(problems, data, groups)
-        best = chosen(self.scores_, self.choice)
-        self.C_ = float(self.Cs_[best])
+        chosen = self._trials().choose(self.choice)
+        self.C_ = float(self.Cs_[chosen])
         self._take_over(data, scaling, y, sample_weight)
         if folds.reason is None:
-            self._warn_at_the_edge(best)
+            self._trials().warn_at_edge(chosen, add_to="Cs")
         elif self.status_ == "optimal":  # for a C that was chosen by what folds had reached
             self.status_ = folds.reason
         return self
@@ -152,12 +154,13 @@ class CrossValidatedMachine(LinearMachine):
 
     def _judge(self, problems: list[LinearProblem], data: Any, groups: Any) -> None:
         """Set the score of each C in each fold."""
-        splits = self._splits(data, groups)
-        folds = [Fold(self._fold_weight(data, train), test) for train, test in splits]
+        folds = self._folds_of(data, groups)
+        weights = [self._fold_weight(data, fold.train) for fold in folds]
         seed, options = repeatable_seed(self.random_state), dict(self.solver_options or {})
         scores, self.gaps_ = fold_scores(
             problems,
             folds,
+            weights,
             self.Cs_,
             settings=Settings(float(self.path_tol), int(self.max_iter), seed, options),
             solver=self.solver,
@@ -166,17 +169,17 @@ class CrossValidatedMachine(LinearMachine):
         )
         judge = self._judge_of(data)
         by_fold = [
-            [judge(at_C, fold.judged) for at_C in of_fold]
+            [judge(at_C, fold.test) for at_C in of_fold]
             for of_fold, fold in zip(scores, folds, strict=True)
         ]
         self.scores_ = np.array(by_fold).T.copy()
 
-    def _splits(self, data: Any, groups: Any) -> list[tuple[Places, Places]]:
-        """Return the rows to learn from and those to judge by, fold by fold."""
+    def _folds_of(self, data: Any, groups: Any) -> list[Fold]:
+        """Return the folds by scikit-learn's rules for ``cv``."""
         truth = self._truth(data)
         splitter = check_cv(self.cv, truth, classifier=hasattr(data, "classes"))
         try:
-            return list(splitter.split(np.zeros((len(truth), 1)), truth, groups))
+            return given_folds(splitter, np.zeros((len(truth), 1)), truth, groups)
         except ValueError as error:
             msg = f"the {len(truth)} rows cannot be split by cv={self.cv!r}: {error}"
             raise DataError(msg) from error
@@ -198,15 +201,14 @@ class CrossValidatedMachine(LinearMachine):
 
         return judge
 
-    def _warn_at_the_edge(self, best: int) -> None:
-        """Say so if the chosen C is the first or the last one tried, unless it is chosen as the plainest."""
-        means = np.mean(self.scores_, axis=1)
-        plainest = best == 0 and (means[0] < np.max(means) or np.ptp(means) == 0.0)
-        if len(self.Cs_) < 3 or plainest or best not in (0, len(self.Cs_) - 1):
-            return
-        side, way = ("smallest", "smaller") if best == 0 else ("largest", "larger")
-        msg = f"the best C is {self.Cs_[best]:.4g}, the {side} one tried: a {way} one may be better; add some to Cs"
-        warn_user(msg, EdgeOfGridWarning)
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The scores as a table, with the keys that scikit-learn's searches have."""
+        return self._trials().cv_results()
+
+    def _trials(self) -> Trials:
+        """Return the values of C with their scores, the simplest machine first."""
+        return Trials.of_scores([{"C": C} for C in self.Cs_.tolist()], self.scores_)
 
     def _take_over(self, data: Any, scaling: Scaling | None, y: Any, sample_weight: Any) -> None:
         """Fit the machine with the chosen C to all rows, and take its fitted attributes."""

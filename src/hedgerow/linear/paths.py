@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import clone
 from hedgerow import _core
 from hedgerow._base.parameters import repeatable_seed
 from hedgerow._engine import check_n_threads
+from hedgerow.data.rows import by_use
 from hedgerow.data.training_data import (
     check_classification_data,
     check_prediction_data,
@@ -23,13 +24,15 @@ from hedgerow.linear._c_path import c_values, grid
 from hedgerow.linear.svc import LinearSVC
 from hedgerow.linear.svr import LinearSVR
 from hedgerow.monitor import monitored
+from hedgerow.problems.base import worst_status
 from hedgerow.problems.certificates import Certificate, certify
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import labels_from_scores
 from hedgerow.solvers import Settings
-from hedgerow.solvers.path import solve_path
+from hedgerow.solvers.path import solve_path, solve_paths
+from hedgerow.solvers.together import in_groups, is_swept
 
-__all__ = ["RegularizationPath", "regularization_path"]
+__all__ = ["RegularizationPath", "predictions_along", "regularization_path"]
 
 Vector = NDArray[np.float64]
 
@@ -131,12 +134,32 @@ def regularization_path(
     )
 
 
+def predictions_along(
+    machine: LinearSVC, X: Any, y: Any, Cs: Sequence[float], others: Any
+) -> Iterator[tuple[NDArray[Any], str]]:
+    """Yield the labels of other rows for each C, ascending, and how the solvers ended.
+
+    Each solution is where the next one begins. The data are read at once, the problems are solved one
+    by one as they are asked for, and nothing is kept of one but what the next begins with.
+    """
+    machine = clone(machine).set_params(C=1.0, reg_lambda=None)
+    machine._check()
+    task = _Task.of(machine, X, y, None)
+    assert task.classes is not None
+    return task.predictions(check_prediction_data(machine, others), Cs, task.classes)
+
+
+def _settings(machine: LinearSVC | LinearSVR) -> Settings:
+    """Return what the machine asks of its solver."""
+    seed, options = repeatable_seed(machine.random_state), dict(machine.solver_options or {})
+    return Settings(float(machine.tol), int(machine.max_iter), seed, options)
+
+
 def _along(
     problem: LinearProblem, Cs: Vector, machine: LinearSVC | LinearSVR
 ) -> tuple[Vector, Vector, list[Certificate]]:
     """Return the normal vectors, the intercepts and the certificates of one plane."""
-    seed, options = repeatable_seed(machine.random_state), dict(machine.solver_options or {})
-    settings = Settings(float(machine.tol), int(machine.max_iter), seed, options)
+    settings = _settings(machine)
     coefs, intercepts, proofs = np.empty((len(Cs), problem.shape[1])), np.empty(len(Cs)), []
     path = solve_path(problem, Cs.tolist(), settings, machine.solver)
     for k, (current, solution) in enumerate(path):
@@ -166,8 +189,28 @@ class _Task:
 
     def validate(self, X: Any, y: Any, coefs: Vector, intercepts: Vector) -> Vector:
         """Return the errors on other rows."""
-        self.machine.coef_ = coefs[0]  # so that X is held against a fitted machine
         return self.errors(check_prediction_data(self.machine, X), np.asarray(y), coefs, intercepts)
+
+    def predictions(
+        self, matrix: _core.Matrix, Cs: Sequence[float], classes: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[Any], str]]:
+        """Yield the labels of some rows for each C, and the worst status of the planes."""
+        settings, solver, places = _settings(self.machine), self.machine.solver, None
+        problems = self.problems
+        middle = [replace(each, weight=Cs[len(Cs) // 2] * each.weight) for each in problems]
+        groups = [[problem] for problem in problems]
+        if is_swept(middle, settings, solver):
+            rows, places = by_use(problems[0].matrix)
+            groups = in_groups([replace(problem, matrix=rows) for problem in problems])
+        paths = [solve_paths(group, Cs, settings, solver) for group in groups]
+        for found in zip(*paths, strict=True):
+            solutions = [solution for of_group in found for _, solution in of_group]
+            w = np.array([solution.w for solution in solutions])
+            w = w if places is None else np.ascontiguousarray(w[:, places])
+            b = np.array([solution.intercept for solution in solutions])
+            scores = _core.scores(matrix, w, b, problems[0].n_threads)
+            status = worst_status(solution.status for solution in solutions)
+            yield labels_from_scores(scores, classes), status
 
     def errors(
         self, matrix: _core.Matrix, truth: NDArray[Any], coefs: Vector, intercepts: Vector

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from hedgerow._base.parameters import class_weights, one_of
 from hedgerow._base.state import stateful
@@ -23,6 +23,7 @@ from hedgerow.penalties import PENALTIES
 from hedgerow.problems.certificates import Certificate
 from hedgerow.problems.linear import LinearProblem
 from hedgerow.reduction import labels_from_scores
+from hedgerow.search.known_predictions import KnownClassifier
 
 __all__ = ["LinearSVCCV"]
 
@@ -88,6 +89,8 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
         The score of each.
     gaps_ : ndarray of shape (n_values, n_folds)
         The relative gap at which each was scored.
+    cv_results_ : dict
+        The scores as a table, with the keys that scikit-learn's searches have.
     coef_, intercept_, classes_, alpha_, support_, certificate_, certificates_, n_iter_, status_, solver_
         Of the machine with the chosen C, as for ``LinearSVC``; with ``scale``, the certificate is
         for the scaled rows.
@@ -191,7 +194,9 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
         return np.take(data.classes, data.y)
 
     def _known(self, scores: Vector, data: TrainingData) -> BaseEstimator:
-        return _KnownScores(scores, data.classes)
+        labels = labels_from_scores(scores, data.classes)
+        known = scores[:, 0] if len(data.classes) == 2 else scores
+        return KnownClassifier(labels, data.classes, known)
 
     def _plain_score(self, scores: Vector, rows: NDArray[np.int64], data: TrainingData) -> float:
         codes = labels_from_scores(scores, np.arange(len(data.classes)))
@@ -207,20 +212,3 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
     def _fold_weight(self, data: TrainingData, train: NDArray[np.int64]) -> Vector:
         weight = super()._fold_weight(data, train)
         return weight * class_factors(self.class_weight, data.classes, data.y, weight)[data.y]
-
-
-class _KnownScores(ClassifierMixin, BaseEstimator):
-    """A classifier of rows that are numbered, by scores that are known."""
-
-    def __init__(self, scores: Vector, classes: NDArray[Any]) -> None:
-        self.scores = scores
-        self.classes_ = classes
-
-    def decision_function(self, X: NDArray[np.int64]) -> Vector:
-        """Return the scores of the rows with these numbers."""
-        scores = self.scores[X]
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: NDArray[np.int64]) -> NDArray[Any]:
-        """Return their labels."""
-        return labels_from_scores(self.scores[X], self.classes_)

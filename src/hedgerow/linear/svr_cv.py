@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
 
 from hedgerow._base.parameters import HUGE, one_of, real_number
@@ -21,6 +21,7 @@ from hedgerow.losses import REGRESSION_LOSSES
 from hedgerow.monitor import monitored_fit
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems.linear import LinearProblem
+from hedgerow.search.known_predictions import KnownRegressor
 
 __all__ = ["LinearSVRCV"]
 
@@ -57,7 +58,7 @@ penalty, solver, solver_options, n_jobs, max_time
 
     Attributes
     ----------
-    C_, Cs_, scores_, gaps_
+    C_, Cs_, scores_, gaps_, cv_results_
         As for ``LinearSVCCV``.
     coef_, intercept_, alpha_, support_, certificate_, n_iter_, status_, solver_
         Of the machine with the chosen C, as for ``LinearSVR``.
@@ -152,20 +153,8 @@ penalty, solver, solver_options, n_jobs, max_time
         return data.targets
 
     def _known(self, scores: Vector, data: RegressionData) -> BaseEstimator:  # noqa: ARG002
-        return _KnownValues(scores)
+        return KnownRegressor(scores[:, 0])
 
     def _plain_score(self, scores: Vector, rows: NDArray[np.int64], data: RegressionData) -> float:
         weight = data.sample_weight[rows]
         return float(r2_score(data.targets[rows], scores[:, 0], sample_weight=weight))
-
-
-class _KnownValues(RegressorMixin, BaseEstimator):
-    """A regressor of rows that are numbered, by values that are known."""
-
-    def __init__(self, values: Vector) -> None:
-        self.values = values
-
-    def predict(self, X: NDArray[np.int64]) -> Vector:
-        """Return the values of the rows with these numbers."""
-        values: Vector = self.values[X, 0]
-        return values

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hedgerow._base.parameters import is_number
 from hedgerow.calibration.thresholds.curve import Intervals, ThresholdCurve
 from hedgerow.errors import DataError, ParameterError
+from hedgerow.search.known_predictions import KnownClassifier, first_sentence
 
 __all__ = ["PRECISION_AT_RECALL", "cost_curve", "metric_curve", "metric_rule"]
 
@@ -182,22 +182,11 @@ def _by_scorer(name: str, classes: NDArray[Any]) -> Callable[..., float]:
 
     def score(y: NDArray[Any], prediction: NDArray[Any], **extra: Any) -> float:
         try:
-            return float(scorer(_Decided(classes), prediction, y, **extra))
+            return float(
+                scorer(KnownClassifier(prediction, classes), np.arange(len(y)), y, **extra)
+            )
         except (AttributeError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split()).split(". ")[0].rstrip(".")
-            msg = f"metric={name!r} cannot be computed from labels of two classes ({reason}); use another, such as 'f1'"
+            msg = f"metric={name!r} cannot be computed from labels of two classes ({first_sentence(error)}); use another, such as 'f1'"
             raise ParameterError(msg) from error
 
     return score
-
-
-class _Decided(ClassifierMixin, BaseEstimator):
-    """To scikit-learn's scorers, a classifier whose X are the labels it predicts."""
-
-    def __init__(self, classes: NDArray[Any]) -> None:
-        self.classes = classes
-        self.classes_ = classes
-
-    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return what was given."""
-        return X

@@ -15,7 +15,7 @@ from hedgerow.calibration.wrapped import FITTED_AROUND, WRAPPER_RULES, Judged, W
 from hedgerow.data.training_data import check_fitted
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.monitor import monitored_fit
-from hedgerow.resampling.cross_scores import probabilities_of, scores_of
+from hedgerow.search.out_of_fold import probabilities_of, scores_of
 
 __all__ = ["ThresholdModel", "tune_threshold"]
 

@@ -12,11 +12,11 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow._base.parameters import Rule, any_of, one_of
 from hedgerow._base.state.rules import AttributeRule
+from hedgerow.data.targets import class_labels
 from hedgerow.data.training_data import check_fitted
 from hedgerow.ensemble.forest.base import Forest
 from hedgerow.ensemble.forest.fit import FITTED_RULES, FOREST_RULES
 from hedgerow.ensemble.forest.tree_estimators import ForestTreeClassifier
-from hedgerow.ensemble.known_predictions import class_labels
 from hedgerow.monitor import monitored_fit
 from hedgerow.tree import DecisionTreeClassifier
 from hedgerow.tree._class_tree import CLASS_RULES, FITTED_CLASS_RULES, has_unknown_class

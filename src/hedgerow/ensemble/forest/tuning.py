@@ -7,17 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from hedgerow._base.fingerprint import fingerprint
 from hedgerow._base.parameters import check_seed, whole_number
-from hedgerow._engine import in_threads
-from hedgerow.data.table import TableView, view_table
+from hedgerow._engine import engine, side_by_side
+from hedgerow.data.table import view_table
 from hedgerow.ensemble.forest.fit import ForestFit
 from hedgerow.ensemble.out_of_bag import Metric
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored
 from hedgerow.resampling.bootstrapping import check
+from hedgerow.search.trials import Trial, Trials
 from hedgerow.tree._table import FeatureTable
 
 __all__ = ["OobTuning", "TriedForest", "tune_by_oob"]
@@ -150,46 +153,53 @@ def tune_by_oob(
         msg = f"tune_by_oob needs a forest, such as RandomForestClassifier(), and got {type(forest).__name__}"
         raise ParameterError(msg)
     check("n_resamples", n_resamples, whole_number(2))
-    trial = _Trial(forest, view_table(X), (y, sample_weight, oob_group), metric, n_resamples)
-    candidates = list(ParameterGrid(grid))
-    tried, best = [], None
-    for found, fitted in _until_stopped(trial, candidates):
-        tried.append(found)
-        if best is None or trial.is_better(found, best[0]):
-            best = found, fitted
-    assert best is not None
-    return OobTuning(best[1], best[0], tuple(tried), trial.name)
+    judge = _OobJudge(forest, X, (y, sample_weight, oob_group), metric, n_resamples)
+    tried: list[TriedForest] = []
+    for parameters, figures in _until_stopped(judge, list(ParameterGrid(grid))):
+        tried.append(TriedForest(parameters, **figures))
+        best = Trials(tuple(map(judge.trial, tried))).choose()
+        fitted = judge.last_forest()
+        if best == len(tried) - 1:
+            chosen = fitted
+    if chosen is None:  # its figures are those that an earlier, broken-off run has left
+        chosen = judge.fit(tried[best].parameters)
+    return OobTuning(chosen, tried[best], tuple(tried), judge.name)
 
 
 def _until_stopped(
-    trial: _Trial, candidates: list[dict[str, Any]]
-) -> Iterator[tuple[TriedForest, Any]]:
-    """Yield what becomes of the candidates, the first in any case."""
+    judge: _OobJudge, candidates: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the candidates with their figures, the first in any case."""
     monitor = current()
-    for number, result in enumerate(in_threads(trial, candidates, 1), start=1):
-        yield result
+    key = None if monitor.store is None else judge.key(candidates)
+    with engine(None):  # forests run one after the other; each has all threads
+        results = side_by_side(judge, candidates, 1, key=key)
+    for number, (parameters, figures) in enumerate(zip(candidates, results, strict=True), start=1):
+        yield parameters, figures
         monitor.report(number, len(candidates))
         if monitor.reason is not None:
             return
 
 
-class _Trial:
-    """Fits forests of different settings to the same table."""
+class _OobJudge:
+    """Fits forests of different settings to the same table, and has them judge themselves."""
 
     def __init__(
         self,
         forest: ForestFit,
-        source: TableView,
+        X: Any,
         given: tuple[Any, Any, Any],
         metric: Metric | None,
         n_resamples: int,
     ) -> None:
         self._forest = clone(forest).set_params(random_state=check_seed(forest.random_state))
-        self._source = source
+        self._X = X
+        self._source = view_table(X)
         self._given = given
         self._metric = metric
         self._n_resamples = n_resamples
         self._tables: dict[str, FeatureTable] = {}
+        self._last: Any = None
 
     @property
     def name(self) -> str:
@@ -202,36 +212,49 @@ class _Trial:
             else getattr(self._metric, "__name__", "metric")
         )
 
-    def is_better(self, a: TriedForest, b: TriedForest) -> bool:
-        """Say whether one forest is to be preferred; one that is whole to one that is not."""
-        if (a.status in _WHOLE) != (b.status in _WHOLE):
-            return a.status in _WHOLE
-        return a.figure < b.figure if self._metric is None else a.figure > b.figure
+    def key(self, candidates: list[dict[str, Any]]) -> str:
+        """Return what the figures of the candidates are kept under."""
+        data, how = (self._X, self._given), (self._metric, self._n_resamples)
+        return fingerprint("tune_by_oob", self._forest, data, how, candidates)
 
-    def __call__(self, parameters: dict[str, Any]) -> tuple[TriedForest, Any]:
-        """Fit a forest with these parameters and return its figures, and itself."""
+    def last_forest(self) -> Any:
+        """Return the forest that was fitted since this was last asked, or None."""
+        last, self._last = self._last, None
+        return last
+
+    def trial(self, found: TriedForest) -> Trial:
+        """Return a forest as a candidate: the out-of-bag rows are its only fold."""
+        score = -found.figure if self._metric is None else found.figure
+        status = "complete" if found.status in _WHOLE else found.status
+        return Trial(found.parameters, np.array([score]), status, found.seconds)
+
+    def __call__(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Fit a forest with these parameters and return its figures."""
         began = time.monotonic()
-        forest = clone(self._forest).set_params(**parameters)
-        forest.set_params(oob_score=self._metric or True, warm_start=False)
-        with monitored(type(forest).__name__, forest.max_time):
-            self._fit(forest)
+        forest = self._last = self.fit(parameters)
         seconds = time.monotonic() - began
         oob = forest.oob_
         found = oob.measure(self._metric or "vote_error", n_resamples=self._n_resamples)
-        tried = TriedForest(
-            parameters=parameters,
-            figure=found.estimate,
-            low=found.low,
-            high=found.high,
-            vote_error=oob.vote_error,
-            tree_error=oob.tree_error,
-            n_trees=oob.n_trees,
-            seconds=seconds,
-            status=forest.status_,
-        )
-        return tried, forest
+        return {
+            "figure": found.estimate,
+            "low": found.low,
+            "high": found.high,
+            "vote_error": oob.vote_error,
+            "tree_error": oob.tree_error,
+            "n_trees": oob.n_trees,
+            "seconds": seconds,
+            "status": forest.status_,
+        }
 
-    def _fit(self, forest: Any) -> None:
+    def fit(self, parameters: dict[str, Any]) -> Any:
+        """Return a fitted forest with these parameters."""
+        forest = clone(self._forest).set_params(**parameters)
+        forest.set_params(oob_score=self._metric or True, warm_start=False)
+        with monitored(type(forest).__name__, forest.max_time):
+            self._grow(forest)
+        return forest
+
+    def _grow(self, forest: Any) -> None:
         """Do what the forest's fit does, but encode the table only if it was not before."""
         y, sample_weight, oob_group = self._given
         forest._check()

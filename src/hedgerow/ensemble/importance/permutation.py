@@ -18,17 +18,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.data.targets import class_labels
 from hedgerow.ensemble.importance.by_tree import TreeMeasure
 from hedgerow.ensemble.importance.node_rows import NodeRows
 from hedgerow.ensemble.importance.training_rows import TrainingRows, on_used_features
-from hedgerow.ensemble.known_predictions import (
-    KnownClassPredictions,
-    KnownValues,
-    class_labels,
-    scorer_named,
-)
 from hedgerow.ensemble.out_of_bag import Metric
 from hedgerow.monitor import current
+from hedgerow.search.known_predictions import KnownClassifier, KnownRegressor, scorer_named
 from hedgerow.tree._routing import router_of
 from hedgerow.tree._training import ClassTargets
 from hedgerow.tree.tree import Tree
@@ -215,14 +211,14 @@ def _score_of(
         classes, codes = targets.classes, tree.value.argmax(axis=2)
         y = class_labels(targets.codes[out], classes)
 
-        def answers(leaves: Leaves) -> KnownClassPredictions | KnownValues:
-            return KnownClassPredictions(codes[leaves], tree.value[leaves], classes)
+        def answers(leaves: Leaves) -> KnownClassifier | KnownRegressor:
+            return KnownClassifier.of_codes(codes[leaves], tree.value[leaves], classes)
     else:
         values = targets.values[out]
         y = values[:, 0] if values.shape[1] == 1 else values
 
-        def answers(leaves: Leaves) -> KnownClassPredictions | KnownValues:
-            return KnownValues(tree.value[leaves])
+        def answers(leaves: Leaves) -> KnownClassifier | KnownRegressor:
+            return KnownRegressor.of_columns(tree.value[leaves, :, 0])
 
     if isinstance(metric, str):
         scorer = scorer_named(metric, answers(leaves), every, y)

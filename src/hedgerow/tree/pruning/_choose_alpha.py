@@ -8,6 +8,7 @@ running sum over nodes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from hedgerow._base.parameters import check_seed, generator_of, is_whole, one_of
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._base.parameters import check_seed, is_whole
+from hedgerow._engine import check_n_threads
 from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
-from hedgerow.resampling.folds import Split, deal, fold_rule
 from hedgerow.resampling.samples import take_rows
 from hedgerow.resampling.seeded import seeded_clone
+from hedgerow.search.folds import Fold, cv_rule, dealt_folds, given_folds
+from hedgerow.search.running import run_trials
+from hedgerow.search.trials import Parameters, Trials
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
 from hedgerow.tree.pruning.cost_complexity import (
     PruningPath,
@@ -30,14 +33,9 @@ from hedgerow.tree.pruning.cost_complexity import (
     link_strengths,
 )
 
-__all__ = ["CHOICES", "ValidatedPath", "cross_validated_path"]
+__all__ = ["ValidatedPath", "cross_validated_path"]
 
 Vector = NDArray[np.float64]
-
-CHOICES = ("best", "one_standard_error")
-
-FOLD_STREAM = 1 << 62
-"""Keeps the draw of the folds apart from whatever else the same seed draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +59,18 @@ class ValidatedPath:
     errors: Vector
 
     @property
+    def _trials(self) -> Trials:
+        return Trials.of_scores([{"alpha": alpha} for alpha in self.alphas.tolist()], -self.errors)
+
+    @property
     def mean_errors(self) -> Vector:
         """The mean over the folds."""
-        return self.errors.mean(axis=1)  # type: ignore[no-any-return]
+        return -self._trials.means
 
     @property
     def standard_errors(self) -> Vector:
         """The standard error of that mean; 0 if there is one fold."""
-        n_folds = self.errors.shape[1]
-        if n_folds < 2:
-            return np.zeros(len(self.errors))
-        return self.errors.std(axis=1, ddof=1) / np.sqrt(n_folds)  # type: ignore[no-any-return]
+        return self._trials.standard_errors
 
     def alpha(self, choice: str = "best") -> float:
         """Return the alpha to prune by, always finite.
@@ -82,15 +81,8 @@ class ValidatedPath:
             The alpha of least error, of equal ones the largest; or the largest alpha whose error is
             within a standard error of that: the smallest tree that is as good as can be told.
         """
-        expected = one_of(*CHOICES)(choice)
-        if expected is not None:
-            raise ParameterError(f"choice={choice!r} is not known; give {expected}")
-        means = self.mean_errors
-        best = int(np.argmin(means))
-        bound = means[best]
-        if choice == "one_standard_error":
-            bound += self.standard_errors[best]
-        chosen = int(np.flatnonzero(means <= bound)[-1])
+        simplest_first = range(len(self.alphas))[::-1]
+        chosen = self._trials.choose(choice, simplest_first=simplest_first)
         alpha = self.alphas[chosen]
         return float(alpha if np.isfinite(alpha) else self.path.alphas[chosen])
 
@@ -125,7 +117,7 @@ def cross_validated_path(
     n_jobs : int or None, default=None
         How many folds are fitted at a time.
     """
-    expected = fold_rule(cv)
+    expected = cv_rule(cv)
     if expected is not None or cv is None:
         raise ParameterError(f"cv={cv!r} are no folds; give {expected or 'a number of them'}")
     leaves, targets = leaves_and_targets(model, X, y)
@@ -133,50 +125,34 @@ def cross_validated_path(
     path = cost_complexity_path(model.tree_, measure)
     alphas = np.r_[np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf]
     rows = np.asarray(X) if isinstance(X, list | tuple) else X
-    task = _Fold(
+    judge = _PrunedOnFold(
         learner=seeded_clone(model, seed),
         X=rows,
         y=np.asarray(y),
         weight=weight,
         is_weighted=sample_weight is not None,
-        alphas=alphas,
         measure=measure,
     )
-    is_given = not is_whole(cv)
     classes = targets if is_classifier(model) else np.zeros((len(targets), 1))
-    splits = _given(cv, rows, classes) if is_given else _dealt(cv, classes, weight, seed)
-    errors = list(side_by_side(task, splits, check_n_threads(n_jobs)))
-    return ValidatedPath(path, alphas, np.stack(errors, axis=1))
+    codes = np.unique(classes, axis=0, return_inverse=True)[1].ravel()
+    folds = _dealt(cv, codes, weight, seed) if is_whole(cv) else given_folds(cv, rows, codes)
+    candidates = [{"alpha": alpha} for alpha in alphas.tolist()]
+    n_workers = check_n_threads(n_jobs)
+    trials = run_trials(judge, candidates, folds, n_workers=n_workers, at_once=True)
+    return ValidatedPath(path, alphas, -np.stack([trial.scores for trial in trials.trials]))
 
 
-def _codes(classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number for each row; rows of the same classes have the same."""
-    return np.unique(classes, axis=0, return_inverse=True)[1].ravel()
-
-
-def _dealt(n_folds: int, classes: NDArray[Any], weight: Vector, seed: int) -> list[Split]:
-    """Return so many folds: the rows of each class are dealt out like cards.
-
-    A tree may lack a class, so that no class is too small. Rows without weight are left out of no fit.
-    """
-    counted = np.flatnonzero(weight > 0)
-    n_folds = min(int(n_folds), len(counted))
+def _dealt(n_folds: int, codes: NDArray[np.int64], weight: Vector, seed: int) -> list[Fold]:
+    """Return so many folds; a tree may lack a class, so that no class is too small."""
+    n_folds = min(int(n_folds), int(np.count_nonzero(weight > 0)))
     if n_folds < 2:
         msg = "cross-validation needs two rows with a weight, one to fit and one to leave out; give more rows"
         raise DataError(msg)
-    numbers = np.full(len(classes), -1)
-    numbers[counted] = deal(_codes(classes[counted]), n_folds, generator_of(seed, FOLD_STREAM))
-    return [(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(n_folds)]
-
-
-def _given(cv: Any, X: Any, classes: NDArray[Any]) -> list[Split]:
-    """Return the folds as a splitter or a list has them."""
-    pairs = cv.split(X, _codes(classes)) if hasattr(cv, "split") else cv
-    return [(np.asarray(kept), np.asarray(left_out)) for kept, left_out in pairs]
+    return dealt_folds(codes, n_folds, weight, seed)
 
 
 @dataclass(frozen=True, eq=False)
-class _Fold:
+class _PrunedOnFold:
     """Grows a tree from some rows, and judges all its prunings by others."""
 
     learner: Any
@@ -184,12 +160,11 @@ class _Fold:
     y: NDArray[Any]
     weight: Vector
     is_weighted: bool
-    alphas: Vector
     measure: str
 
-    def __call__(self, split: Split) -> Vector:
-        """Return the mean error on the rows left out, for every alpha."""
-        kept, left_out = split
+    def __call__(self, fold: Fold, candidates: Sequence[Parameters]) -> Vector:
+        """Return the mean error on the rows left out, negated, for every alpha."""
+        kept, left_out = fold
         weight = self.weight[left_out]
         if not weight.sum() > 0:
             msg = "a split leaves out no row with a weight, so that nothing can be judged; choose other folds"
@@ -199,4 +174,5 @@ class _Fold:
         leaves, targets = leaves_and_targets(model, take_rows(self.X, left_out), self.y[left_out])
         errors = node_errors(model, model.tree_, leaves, targets, weight)
         strengths = link_strengths(model.tree_, self.measure)
-        return leaf_sums(model.tree_, strengths, self.alphas, errors / weight.sum())
+        alphas = np.array([parameters["alpha"] for parameters in candidates])
+        return -leaf_sums(model.tree_, strengths, alphas, errors / weight.sum())

@@ -1,4 +1,4 @@
-"""Scores of rows by models that have not seen them."""
+"""Out-of-fold scores: each row is scored by a model that has not seen it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hedgerow._base.fingerprint import fingerprint
 from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
 from hedgerow.monitor import Reason, current
-from hedgerow.resampling.folds import Split
 from hedgerow.resampling.samples import take_rows
+from hedgerow.search.folds import Fold
 
 __all__ = ["CrossScores", "ScoredData", "cross_scores", "probabilities_of", "scores_of"]
 
@@ -68,7 +68,7 @@ class ScoredData:
     y : ndarray
         Their labels.
     classes : ndarray
-        The sorted labels, all of which every fit must see.
+        The sorted labels that every fit must see; none if fits may lack a class.
     sample_weight : ndarray or None
         Weights of the rows, if the fits are to have them.
     """
@@ -106,39 +106,39 @@ class CrossScores:
 def cross_scores(
     learner: Any,
     data: ScoredData,
-    splits: Sequence[Split],
+    folds: Sequence[Fold],
     *,
     n_jobs: int | None = None,
     ask: Ask = scores_of,
 ) -> CrossScores:
-    """Fit a clone of the learner for every split, side by side, and ask it about the rows left out."""
-    fold = _Fold(learner, data, ask)
+    """Fit a clone of the learner for every fold, side by side, and ask it about the rows left out."""
+    task = _OutOfFold(learner, data, ask)
     results: list[tuple[Values, str]] = []
     with current().part("folds") as part, warnings.catch_warnings():
         # The model of all rows is the one to be certified; of these, only the scores are used.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        key = None if part.store is None else fingerprint("cross_scores", fold, list(splits))
-        for result in side_by_side(fold, splits, check_n_threads(n_jobs), key=key):
+        key = None if part.store is None else fingerprint("cross_scores", task, list(folds))
+        for result in side_by_side(task, folds, check_n_threads(n_jobs), key=key):
             results.append(result)
-            part.report(len(results), len(splits))
+            part.report(len(results), len(folds))
     return CrossScores(
-        rows=np.concatenate([left_out for _, left_out in splits]),
+        rows=np.concatenate([left_out for _, left_out in folds]),
         scores=np.concatenate([scores for scores, _ in results]),
         statuses=tuple(status for _, status in results if status),
     )
 
 
 @dataclass(frozen=True)
-class _Fold:
+class _OutOfFold:
     """Fits a clone to some rows and asks it about others."""
 
     learner: Any
     data: ScoredData
     ask: Ask
 
-    def __call__(self, split: Split) -> tuple[Values, str]:
+    def __call__(self, fold: Fold) -> tuple[Values, str]:
         """Return the scores of the rows left out, and how the fit ended."""
-        rows, left_out = split
+        rows, left_out = fold
         model, data = clone(self.learner), self.data
         weight = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[rows]}
         self._refuse_missing_class(data.y[rows])
