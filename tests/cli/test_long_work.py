@@ -138,7 +138,8 @@ def test_ctrl_c_during_auto_saves_the_best_so_far(noise, tmp_path, moment, told,
     run = interrupt_at([moment], "auto", noise, *options)
     assert run.returncode == 130
     assert re.fullmatch(
-        r"Interrupted.*; Ctrl-C again leaves at once\.\n+hedgerow: interrupted\n", run.stderr
+        r"Interrupted.*; press Ctrl-C again to exit immediately\.\n+hedgerow: interrupted\n",
+        run.stderr,
     )
     words = " ".join(run.stdout.split())
     assert f"Ctrl-C {told}" in words

@@ -283,14 +283,14 @@ def test_a_result_reads_as_a_sentence(pair):
         (([0, 0, 0, 0, 1], [1, 2, 3, 4, 5]), "auc", {}, "keep class sizes with strata="),
         (([0, 0, 0], [1, 2, 3]), "auc", {}, "1 distinct value"),
         (([1, 2, 3], [1, 2]), "correlation", {}, "paired samples have 3, 2 rows"),
-        (np.ones((5, 3)), "ratio", {}, "of two columns"),
+        (np.ones((5, 3)), "ratio", {}, "takes two columns"),
         ([1.0], "mean", {}, "sample 0 has 1 row"),
         ((), "mean", {}, "empty tuple"),
         (3.0, "mean", {}, "no axis 0"),
-        (["a", "b"], "mean", {}, "does not hold numbers"),
+        (["a", "b"], "mean", {}, "is not numeric"),
         ([1.0, 2.0, 3.0], lambda x: f"{len(x)} rows", {}, "returned '3 rows'"),
-        ([1.0, 2.0, 3.0], np.unique, {"vectorized": False}, "another shape"),
-        ([-1.0, 2.0, 3.0], "gini_coefficient", {}, "not negative"),
+        ([1.0, 2.0, 3.0], np.unique, {"vectorized": False}, "the same shape"),
+        ([-1.0, 2.0, 3.0], "gini_coefficient", {}, "non-negative"),
         (([[1, 2], [1, 3], [1, 4]], [1, 2, 4]), "regression", {}, "column 0 of X is constant"),
         (np.arange(40.0), lambda x: np.unique(x).sum(), {}, "on one side of the estimate"),
     ],
@@ -310,7 +310,7 @@ def test_what_cannot_be_computed_is_said_in_a_sentence(data, statistic, options,
         ("mean", {"n_jobs": 0}, "n_jobs=0"),
         ("mean", {"random_state": "x"}, "random_state='x' is no seed"),
         ("gini", {}, "gini_of_scores"),
-        ("average", {}, "no name known here"),
+        ("average", {}, "not a known name"),
         (("quantile", 2), {}, "between 0 and 1"),
         (3, {}, "neither a name nor a callable"),
         ("correlation", {"paired": False}, "belong together"),
@@ -333,7 +333,7 @@ def test_a_bootstrap_tells_how_far_it_is_and_can_be_stopped():
         bootstrap(sample, "mean", n_resamples=2000, random_state=0)
     assert events[-1].path == ("bootstrap",)
     assert events[-1].done == events[-1].total > 1
-    with pytest.raises(StoppedError, match="had to stop"), hedgerow.watch(lambda _: True):
+    with pytest.raises(StoppedError, match="was stopped"), hedgerow.watch(lambda _: True):
         bootstrap(sample, "mean", n_resamples=2000, random_state=0)
     with pytest.raises(StoppedError, match="time_limit"), hedgerow.watch(max_time=1e-6):
         bootstrap(sample, "mean", n_resamples=2000, random_state=0)

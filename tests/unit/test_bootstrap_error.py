@@ -121,7 +121,7 @@ def test_what_cannot_be_estimated_is_said_in_a_sentence(noise):
     nearest = KNeighborsClassifier(1)
     with pytest.raises(DataError, match="keep class sizes with strata=y"):
         bootstrap_error(nearest, X, np.arange(100) == 3, random_state=0)
-    with pytest.raises(DataError, match="is in every one of the 2 resamples"):
+    with pytest.raises(DataError, match="is in all 2 resamples"):
         bootstrap_error(nearest, X, y, n_resamples=2, random_state=0)
     with pytest.raises(DataError, match=r"y has shape \(99,\)"):
         bootstrap_error(nearest, X, y[:99])
@@ -129,7 +129,7 @@ def test_what_cannot_be_estimated_is_said_in_a_sentence(noise):
         bootstrap_error(nearest, X, y, method=".623")
     with pytest.raises(ParameterError, match="metric='accuracy' is not allowed"):
         bootstrap_error(nearest, X, y, metric="accuracy")
-    with pytest.raises(ParameterError, match="return one loss a row"):
+    with pytest.raises(ParameterError, match="return one loss per row"):
         bootstrap_error(nearest, X, y, metric=lambda y, p: np.mean(y != p), n_resamples=30)
 
 
@@ -147,7 +147,7 @@ def test_half_an_estimate_is_refused():
     X, y = load_iris(return_X_y=True)
     with (
         watch(lambda event: event.task == "bootstrap_error" and event.done == 3),
-        pytest.raises(StoppedError, match=r"had to stop \(stopped\) after 3 of 30 fits"),
+        pytest.raises(StoppedError, match=r"was stopped \(stopped\) after 3 of 30 fits"),
     ):
         bootstrap_error(KNeighborsClassifier(1), X, y, n_resamples=30, random_state=0)
 

@@ -124,7 +124,7 @@ def test_groups_inside_strata_keep_the_number_of_groups():
 
 
 def test_a_group_in_two_strata_is_refused():
-    with pytest.raises(DataError, match="row 2 is in another stratum"):
+    with pytest.raises(DataError, match="row 2 is in a different stratum"):
         make_plan(4, strata=[0, 0, 1, 1], groups=[5, 6, 5, 7])
     with pytest.raises(DataError, match=r"strata has shape \(3,\)"):
         make_plan(4, strata=[0, 0, 1])

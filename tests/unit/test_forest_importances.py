@@ -423,7 +423,7 @@ def test_the_record_is_printed_by_importance_with_at_most_ten_lines():
     found = small(RandomForestClassifier).fit(X, y).importances()
     assert isinstance(found, Importances)
     lines = repr(found).splitlines()
-    assert lines[0].startswith("Importances: impurity (share of the decrease of impurity), 8 trees")
+    assert lines[0].startswith("Importances: impurity (share of the impurity decrease), 8 trees")
     assert lines[1].split() == ["value", "standard", "error", "spread"]
     shown = [float(line.split()[1]) for line in lines[2:12]]
     assert shown == sorted(shown, reverse=True)

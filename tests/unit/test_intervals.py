@@ -68,7 +68,7 @@ def test_an_interval_is_part_of_a_state() -> None:
 
 
 def test_nothing_to_judge_and_odd_levels_are_refused() -> None:
-    with pytest.raises(DataError, match="no predictions to judge"):
+    with pytest.raises(DataError, match="no predictions to evaluate"):
         accuracy_interval(np.array([], dtype=bool), seed=0)
     with pytest.raises(ParameterError, match="not between 0 and 1"):
         accuracy_interval(answers(1, 2), confidence_level=1.0, seed=0)

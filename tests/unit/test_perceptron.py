@@ -188,7 +188,7 @@ def test_overlapping_data_end_at_max_iter_and_a_warning_says_so():
         model.fit(X, y)
     _, mistakes = reference.every_plane(X, np.where(y == 1, 1, -1), [range(len(y))] * 3)
     assert str(caught[0].message) == (
-        "Perceptron did not separate the data by max_iter=3 passes: the last pass made "
+        "Perceptron did not separate the data within max_iter=3 passes: the last pass made "
         f"{mistakes[-1]} mistakes; raise max_iter, or, if the classes overlap, use LinearSVC or "
         "KernelPerceptron"
     )

@@ -83,7 +83,7 @@ def test_a_start_of_the_wrong_shape_is_refused(start):
 
 def test_a_warm_start_from_other_columns_is_refused():
     model = Perceptron(warm_start=True).fit(EXAMPLE_X, EXAMPLE_Y)
-    with pytest.raises(ParameterError, match="the plane to warm-start from"):
+    with pytest.raises(ParameterError, match="the hyperplane to warm-start from"):
         model.fit(EXAMPLE_X[:, :1], EXAMPLE_Y)
 
 

@@ -353,7 +353,7 @@ def test_what_cannot_be_calibrated_is_refused():
         with pytest.raises(ParameterError, match=r"cv=.* number of folds"):
             calibrate(LinearSVC(), X, y, cv=cv)
     pairs = SVC(decision_function_shape="ovo").fit(*overlapping(n_classes=4))
-    with pytest.raises(ParameterError, match="one score a class"):
+    with pytest.raises(ParameterError, match="one score per class"):
         calibrate(pairs, *overlapping(n_classes=4))
-    with pytest.raises(DataError, match="leaves no row of class 0"):
+    with pytest.raises(DataError, match="has no training row of class 0"):
         calibrate(LinearSVC(), X, y, cv=[(np.flatnonzero(y == 1), np.flatnonzero(y == 0))])

@@ -246,9 +246,9 @@ def test_a_forest_that_is_fitted_is_taken_as_it_is():
     expected = forest.importances("permutation", X, y, random_state=0)
     assert np.array_equal(selector.importances_.values, expected.values)
     assert selector.feature_names_in_.tolist() == X.columns.tolist()
-    with pytest.raises(NotFittedError, match="fitted already"):
+    with pytest.raises(NotFittedError, match="needs a fitted forest"):
         SelectFromForest(RandomForestClassifier(), prefit=True).fit(X, y)
-    with pytest.raises(NotFittedError, match="fitted already"):
+    with pytest.raises(NotFittedError, match="needs a fitted forest"):
         SelectFromForest(prefit=True).fit(X, y)
     by_tree = SelectFromForest(forest, prefit=True, kind="impurity").fit(X[:20])
     assert np.array_equal(by_tree.importances_.values, forest.feature_importances_)
@@ -279,7 +279,7 @@ def test_weights_and_groups_of_rows_go_to_the_forest():
         ({"threshold": "mode"}, "threshold='mode'"),
         ({"threshold": "x*mean"}, "1.25"),
         ({"one_of_each": 2.0}, "one_of_each=2.0"),
-        ({"max_features": 9}, "max_features is 9 and X has 4"),
+        ({"max_features": 9}, "max_features is 9 but X has 4"),
         ({"max_features": lambda _: -1}, "max_features is -1"),
         ({"estimator": TheirForest()}, "a forest, such as"),
         ({"n_repeats": 0}, "n_repeats=0"),

@@ -226,7 +226,7 @@ def test_more_classes_than_a_threshold_tells_apart_are_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match="give costs for all classes"):
         tune_threshold(LinearSVC(), X, y, cv=3)
-    with pytest.raises(ParameterError, match="LinearSVC gives no probabilities"):
+    with pytest.raises(ParameterError, match="LinearSVC has no probabilities"):
         tune_threshold(LinearSVC(), X, y, costs=1 - np.eye(3), cv=3)
     two = LinearSVC().fit(X[:100], y[:100])
     with pytest.raises(DataError, match="all of one class"):

@@ -283,7 +283,7 @@ def test_svg_shows_one_of_several_outputs():
     value = tree.value.copy()
     value[:, 1] = [0.25, 0.75, 0.0]  # the second output has two classes
     model = TreeModel(replace(tree, value=value), [np.array(["a", "b", "c"]), np.array(["x", "y"])])
-    with pytest.raises(ParameterError, match="output= a number from 0 to 1"):
+    with pytest.raises(ParameterError, match="set output= to a number from 0 to 1"):
         export_svg(model)
     assert texts(parsed(export_svg(model, output=1)))[:3] == ["x", "y", "yes"]
     assert texts(parsed(export_svg(model, output=0)))[:3] == ["a", "b", "c"]

@@ -110,7 +110,7 @@ def test_planes_of_no_problem_are_refused():
     with pytest.raises(NotFittedError, match="not fitted yet"):
         VotedPerceptron().planes()
     model = VotedPerceptron().fit([[1.0], [-1.0]], [1, 0])
-    with pytest.raises(ParameterError, match="problem=1 is none"):
+    with pytest.raises(ParameterError, match="problem=1 is not"):
         model.planes(1)
 
 

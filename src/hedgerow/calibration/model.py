@@ -50,13 +50,13 @@ def calibrate(
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         See :class:`ScoreCalibrator`.
     cv : None, int, splitter, or list of pairs of row numbers, default=None
-        None uses the model as it is. Otherwise it is fitted again to all rows, and the calibration uses the
-        scores of clones fitted without the rows that they score.
+        None uses the model as it is. Otherwise it is fitted again to all rows, and the calibration
+        uses the scores of clones fitted without the rows that they score.
     sample_weight : array of shape (n_samples,) or None
         Sample weights.
     random_state : int, RandomState, Generator or None
-        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
-        is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed;
+        None is the same as 0.
     n_jobs : int or None, default=None
         The number of fits that run in parallel; the result does not depend on it.
 
@@ -90,17 +90,19 @@ class CalibratedModel(WrappedClassifier):
     Parameters
     ----------
     learner : classifier, default=None
-        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless ``cv=None``.
+        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless
+        ``cv=None``.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         See :class:`ScoreCalibrator`.
     cv : int, splitter, list of pairs of row numbers, or None, default=5
-        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None uses the
-        learner as it is; it must be fitted, to other rows.
+        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None
+        uses the learner as it is; it must be fitted, to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
-        is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed;
+        None is the same as 0.
     n_jobs : int or None, default=None
-        The number of fits that run in parallel; None means all cores. The result does not depend on it.
+        The number of fits that run in parallel; None means all cores. The result does not depend on
+        it.
     max_time : float or None, default=None
         Time limit of a fit in seconds, including the folds, if the learner is one of Hedgerow's.
 
@@ -160,8 +162,8 @@ class CalibratedModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in the same
-            fold; see :meth:`ThresholdModel.fit`.
+            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold; see :meth:`ThresholdModel.fit`.
 
         Returns
         -------

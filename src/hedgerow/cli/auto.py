@@ -49,7 +49,7 @@ def _parse_grid(_: click.Context, __: click.Parameter, value: str | None) -> lis
     try:
         return [float(part) for part in value.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no list of numbers such as 0.1,1,10") from None
+        raise click.BadParameter(f"{value!r} is not a list of numbers such as 0.1,1,10") from None
 
 
 @click.command()
@@ -60,16 +60,16 @@ def _parse_grid(_: click.Context, __: click.Parameter, value: str | None) -> lis
     "--example",
     metavar="NAME",
     type=click.Choice(["breast_cancer", "digits", "iris", "wine"]),
-    help="A table that comes with scikit-learn: breast_cancer, digits, iris or wine.",
+    help="Use a table of scikit-learn: breast_cancer, digits, iris or wine.",
 )
-@click.option("--test", metavar="FILE", help="Test on this table instead of rows kept apart.")
+@click.option("--test", metavar="FILE", help="Test on this table instead of held-out rows.")
 @click.option(
     "--test-size",
     metavar="SHARE",
     type=float,
     default=0.25,
     show_default=True,
-    help="Share of every class that is kept apart for the test.",
+    help="Proportion of every class to hold out for the test.",
 )
 @format_option
 @click.option(
@@ -103,7 +103,7 @@ def auto(
     save_path: Path | None,
     as_json: bool,
 ) -> None:
-    """Scale, choose C by cross-validation, fit, test, and say what to try next.
+    """Scale, choose C by cross-validation, fit, test, and suggest what to try next.
 
     TABLE is a CSV or LIBSVM file, also .gz or .bz2; - is standard input.
     """
@@ -133,7 +133,7 @@ def auto(
 
 def _read(table: str | None, target: str | None, example: str | None, file_format: str) -> Table:
     if (table is None) == (example is None):
-        raise click.UsageError("give either a TABLE or --example, and not both")
+        raise click.UsageError("give either a TABLE or --example, not both")
     if example is not None:
         from hedgerow.cli.examples import example_table
 
@@ -149,7 +149,7 @@ def _read_test(path: str, data: Table, target: str | None, file_format: str) -> 
 
 
 def _search(data: Table, checkpoint: str | None, **settings: Any) -> AutoResult:
-    """Run the search, with a bar if somebody watches; after Ctrl-C finish with what there is."""
+    """Run the search, with a progress bar on a terminal; after Ctrl-C finish with the best so far."""
     import warnings
 
     from hedgerow.auto import AutoInterrupt, auto_fit
@@ -163,7 +163,7 @@ def _search(data: Table, checkpoint: str | None, **settings: Any) -> AutoResult:
             with long_work("Choosing C", counted=("auto_fit", "search"), checkpoint=checkpoint):
                 return auto_fit(data, **settings)
         except AutoInterrupt as stop:
-            note(f"{stop.what_follows}; Ctrl-C again leaves at once.")
+            note(f"{stop.what_follows}; press Ctrl-C again to exit immediately.")
             with long_work("Fitting"):
                 return stop.finish()
 

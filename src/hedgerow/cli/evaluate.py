@@ -1,4 +1,4 @@
-"""``hedgerow evaluate``: how good a saved model is, how sure that is, and which of two is better."""
+"""``hedgerow evaluate``: metrics of a saved model with intervals, or a comparison of two."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HELP = help_page(
     "hedgerow evaluate",
     {
         "The model and the table": ["--load", "--against", "--target", "--format"],
-        "The figures": ["--metrics", "--confidence", "--method"],
+        "The metrics": ["--metrics", "--confidence", "--method"],
         "The resamples": ["--resamples", "--strata", "--groups", "--seed", "--n-jobs"],
         "The result": ["--json", "--help"],
     },
@@ -46,7 +46,7 @@ def _parse_names(_: click.Context, __: click.Parameter, value: str | None) -> li
         return None
     names = [name.strip() for name in value.split(",")]
     if not all(names):
-        raise click.BadParameter(f"{value!r} is no list of names such as accuracy,roc_auc")
+        raise click.BadParameter(f"{value!r} is not a list of names such as accuracy,roc_auc")
     return names
 
 
@@ -54,7 +54,7 @@ def _parse_names(_: click.Context, __: click.Parameter, value: str | None) -> li
 @_HELP
 @model_and_table_arguments
 @load_option
-@click.option("--against", metavar="MODEL", help="Compare with this model, row by row.")
+@click.option("--against", metavar="MODEL", help="Compare with this model on the same rows.")
 @target_option
 @format_option
 @click.option(
@@ -70,14 +70,14 @@ def _parse_names(_: click.Context, __: click.Parameter, value: str | None) -> li
     type=float,
     default=0.95,
     show_default=True,
-    help="Share of such intervals that are to contain the true value.",
+    help="Confidence level of the intervals.",
 )
 @click.option(
     "--method",
     type=click.Choice(["percentile", "BCa", "basic"]),
     default="percentile",
     show_default=True,
-    help="How intervals are made.",
+    help="Kind of bootstrap interval.",
 )
 @click.option(
     "--resamples",
@@ -85,14 +85,16 @@ def _parse_names(_: click.Context, __: click.Parameter, value: str | None) -> li
     type=int,
     default=2000,
     show_default=True,
-    help="How often the rows are drawn anew.",
+    help="Number of resamples of the rows.",
 )
 @click.option(
     "--strata",
     metavar="COLUMN",
-    help="Keep the number of rows of each value of this column; target is the labels.",
+    help="Keep the number of rows of each value of this column; target means the labels.",
 )
-@click.option("--groups", metavar="COLUMN", help="Draw rows with one value of this together.")
+@click.option(
+    "--groups", metavar="COLUMN", help="Resample rows with the same value of this column together."
+)
 @seed_option
 @n_jobs_option
 @json_option
@@ -108,10 +110,10 @@ def evaluate(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Judge a saved model on a table with labels, each figure with its interval.
+    """Evaluate a saved model on a table with labels, with an interval for each metric.
 
-    MODEL was saved by hedgerow auto or train, or from Python; TABLE has the columns it was trained
-    on and the labels, in rows it was not trained on; - is standard input.
+    MODEL was saved by hedgerow auto or train, or from Python. TABLE has the columns it was trained on
+    and the labels, for rows it was not trained on; - is standard input.
     """
     model, table = model_and_table(files, load)
 
@@ -137,7 +139,7 @@ def evaluate(
 def _judge(
     rows: LabelledRows, settings: dict[str, Any]
 ) -> tuple[Evaluation | Comparison, list[str]]:
-    """Return the metrics of one model or the differences of two, and what scikit-learn warned of."""
+    """Return the metrics of one model or the differences of two, and the warnings of scikit-learn."""
     import warnings
 
     from hedgerow.evaluation import compare
@@ -145,7 +147,7 @@ def _judge(
 
     judge: Callable[..., Any] = evaluate_one if len(rows.models) == 1 else compare
     with warnings.catch_warnings(record=True) as caught:
-        # Once a place, not once a resample.
+        # Once per place, not once per resample.
         warnings.simplefilter("default")
         found = judge(
             *rows.bound,

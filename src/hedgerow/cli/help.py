@@ -1,4 +1,4 @@
-"""How help pages look: options in groups, examples at the end."""
+"""The layout of help pages: options in groups, examples at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options and arguments that several verbs share, and what they mean."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ format_option: Option[Any] = click.option(
     type=click.Choice(["auto", "csv", "libsvm"]),
     default="auto",
     show_default=True,
-    help="What the table is; auto looks at its first lines.",
+    help="Format of the table; auto detects it from the first lines.",
 )
 loss_option: Option[Any] = click.option(
     "--loss",
     type=click.Choice(["squared_hinge", "hinge"]),
     default="squared_hinge",
     show_default=True,
-    help="Loss of the machine.",
+    help="Loss function of the SVM.",
 )
 seed_option: Option[Any] = click.option(
     "--seed",
@@ -63,27 +63,27 @@ seed_option: Option[Any] = click.option(
     type=int,
     default=0,
     show_default=True,
-    help="The same seed gives the same result.",
+    help="Random seed; the same seed gives the same result.",
 )
 n_jobs_option: Option[Any] = click.option(
-    "--n-jobs", type=int, metavar="N", help="Threads; all cores if not given."
+    "--n-jobs", type=int, metavar="N", help="Number of threads; default: all cores."
 )
 max_time_option: Option[Any] = click.option(
     "--max-time",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="Stop after so long, and keep the best so far.",
+    help="Time limit; the best model so far is kept.",
 )
 checkpoint_option: Option[Any] = click.option(
     "--checkpoint",
     metavar="FILE",
-    help="Note there once a minute how far it is; after a crash, the same command goes on from it.",
+    help="Save the progress once a minute; after a crash, the same command continues from it.",
 )
 json_option: Option[Any] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of the report."
 )
 load_option: Option[Any] = click.option(
-    "--load", metavar="MODEL", help="Another way to give the model."
+    "--load", metavar="MODEL", help="The model, instead of the argument MODEL."
 )
 model_and_table_arguments: Option[Any] = click.argument("files", nargs=-1, metavar="MODEL TABLE")
 
@@ -97,23 +97,23 @@ def save_option(*, required: bool) -> Option[Any]:
         metavar="FILE",
         required=required,
         callback=_save_path,
-        help="Save the model here (.hedge). --model means the same.",
+        help="Save the model to this file (.hedge); --model is the same.",
     )
 
 
 def model_and_table(files: Sequence[str], load: str | None) -> tuple[str, str]:
-    """Return the two files that a verb was given, the model by its place or by --load."""
+    """Return the two files given to a command, the model as an argument or by --load."""
     if load is not None and len(files) > 1:
-        raise click.UsageError("the model is given by its place and by --load; give it once")
+        raise click.UsageError("the model is given both as an argument and by --load; give it once")
     named = [*files] if load is None else [load, *files]
     if len(named) != 2:
-        got = ", ".join(map(repr, named)) or "neither"
-        raise click.UsageError(f"a MODEL and a TABLE are needed, and {got} is given")
+        got = ", ".join(map(repr, named)) or "nothing"
+        raise click.UsageError(f"a MODEL and a TABLE are needed, but {got} was given")
     return named[0], named[1]
 
 
 def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the running command's values that its caller gave, and no default."""
+    """Return the values of the running command that its caller gave, without defaults."""
     source = get_current_context().get_parameter_source
     return {name: value for name, value in values.items() if source(name) != _DEFAULT}
 
@@ -138,10 +138,12 @@ def text_columns(table: Table) -> list[str]:
 
 
 def _save_path(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
-    """Return where to save a model, refusing a folder that is not there before any work is done."""
+    """Return where to save a model; refuse a missing folder before any work is done."""
     if value is None:
         return None
     path = Path(value)
     if path.is_dir() or not path.resolve().parent.is_dir():
-        raise click.BadParameter(f"{value} is no place for a file; make its folder first")
+        raise click.BadParameter(
+            f"{value} cannot be written: it is a folder, or its folder does not exist"
+        )
     return path

@@ -45,8 +45,10 @@ _HELP = help_page(
 @model_and_table_arguments
 @load_option
 @target_option
-@click.option("--output", metavar="FILE", help="Write here, whole or not at all.")
-@click.option("--scores", is_flag=True, help="Write CSV: the label and the score of each class.")
+@click.option("--output", metavar="FILE", help="Write to this file, completely or not at all.")
+@click.option(
+    "--scores", is_flag=True, help="Write CSV with the label and the score of each class."
+)
 @format_option
 @json_option
 def predict(
@@ -59,10 +61,10 @@ def predict(
     file_format: str,
     as_json: bool,
 ) -> None:
-    """Predict the label of every row, or its value, one a line.
+    """Predict the label or value of every row, one per line.
 
-    MODEL was saved by hedgerow auto or train, or from Python; TABLE has the same columns, in any
-    order, - is standard input. If it has the target too, the accuracy is told on standard error.
+    MODEL was saved by hedgerow auto or train, or from Python. TABLE has the same columns, in any
+    order; - is standard input. If it has the target too, the accuracy goes to standard error.
     """
     model, table = model_and_table(files, load)
 
@@ -100,7 +102,7 @@ def _what_is_predicted(estimator: Any) -> str:
 def _accuracy(
     labels: NDArray[Any], y: NDArray[Any] | None, classes: NDArray[Any] | None
 ) -> Interval | None:
-    """Return the accuracy if the table has labels that the model could give at all."""
+    """Return the accuracy if the table has labels that the model can predict."""
     from hedgerow.auto.judge import is_known
     from hedgerow.resampling import accuracy_interval
 

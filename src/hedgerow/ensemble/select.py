@@ -53,7 +53,7 @@ Truths: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float64]
 
 CORRELATION = 0.9
-"""From where on features are taken as correlated, if ``one_of_each`` does not say."""
+"""The default correlation from which on features count as correlated."""
 
 
 def _forest_or_none(value: Any) -> str | None:
@@ -97,36 +97,35 @@ _RULES: dict[str, Rule] = {
     status_=short_text,
 )
 class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
-    """Keep the features that matter to a forest, and of correlated ones one of each if asked.
+    """Select features by their importance to a forest, optionally one of each correlated group.
 
     Parameters
     ----------
     estimator : forest, default=None
-        It is cloned and fitted. None is a ``RandomForestClassifier()`` or, if y holds numbers that are
-        not whole, a ``RandomForestRegressor()``.
+        The forest, which is cloned and fitted. None means ``RandomForestClassifier()`` or, if y is
+        continuous, ``RandomForestRegressor()``.
     kind : str, default="permutation"
-        How importance is measured: "permutation" or "impurity_debiased", which need a forest whose
-        trees leave rows out; "impurity", "occurrences" or "node_average".
+        The importance measure: "permutation" or "impurity_debiased", which need a forest whose trees
+        leave rows out; "impurity", "occurrences" or "node_average".
     threshold : str, float or None, default=None
-        The least importance that a feature must have: a number, "mean", "median", a multiple such as
-        "1.25*mean" or "3*standard_error", of which the latter must be exceeded. None is
-        "2*standard_error" for the two kinds whose values are 0 on average for useless features, and
-        "mean" for the others.
+        The minimum importance of a feature: a number, "mean", "median", or a multiple such as
+        "1.25*mean" or "3*standard_error"; the latter must be exceeded. None means "2*standard_error" for
+        the two kinds whose values are 0 on average for useless features, and "mean" for the others.
     max_features : int, callable or None, default=None
-        The most features to keep, or a function of X that returns it. To keep so many whatever their
-        importance, set ``threshold=-np.inf``.
+        The maximum number of features to keep, or a function of X that returns it. To keep this many
+        whatever their importance, set ``threshold=-np.inf``.
     one_of_each : bool or float, default=False
-        Whether of correlated features only the most important one is kept. A group of them is judged
-        as one, as each may seem useless while the others are there. A number says from which
-        rank correlation on; True is 0.9.
+        Whether to keep only the most important one of correlated features. A group of correlated features
+        is evaluated as a whole, as each may seem useless while the others are present. A number is the
+        correlation threshold; True means 0.9.
     prefit : bool, default=False
-        Whether ``estimator`` is fitted already; then ``fit`` is to be given the rows of that fit.
+        Whether ``estimator`` is already fitted; ``fit`` then needs the rows of that fit.
     n_repeats : int, default=1
-        How often each feature is shuffled for each tree.
+        The number of times each feature is shuffled for each tree.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the shuffling, and a forest without a seed.
+        Seed of the shuffling, and of a forest without a seed.
     max_time : float or None, default=None
-        Seconds that a fit may take; half of them are the forest's. If no tree could be measured, every
+        Time limit of a fit in seconds, half of which is for the forest. If no tree could be measured, every
         feature is kept.
 
     Attributes
@@ -134,20 +133,21 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
     estimator_ : forest
         The fitted forest.
     importances_ : Importances
-        What every feature matters by itself.
+        The importance of each single feature.
     group_importances_ : Importances
-        What was judged, if ``one_of_each``: groups of correlated features, and all other features.
+        With ``one_of_each``: the importances of the groups of correlated features and of all other
+        features, which decide.
     threshold_ : float or ndarray
-        The least importance; by standard errors, one for each of the names that were judged.
+        The minimum importance; with standard errors, one for each feature or group.
     support_ : ndarray of bool of shape (n_features,)
         Which features are kept.
     left_out_ : dict of str to str
-        For every feature that was left out for being correlated, the one that stands for it.
+        For every feature dropped because of its correlation, the one that represents it.
     n_features_in_, feature_names_in_
         The columns seen in fit.
     status_ : str
-        "fitted", or why fit stopped before its end: "time_limit", "interrupted" by Ctrl-C, or
-        "stopped" by a callback.
+        "fitted", or why fit stopped early: "time_limit", "interrupted" by Ctrl-C, or "stopped" by a
+        callback.
 
     Examples
     --------
@@ -195,23 +195,23 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, oob_group: Any = None
     ) -> Self:
-        """Fit the forest, unless it is, and choose the features.
+        """Fit the forest, unless ``prefit=True``, and select the features.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
-            The rows.
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Sample weights.
         oob_group : "equal rows", array of shape (n_samples,) or None
-            Rows that are in the sample of a tree, or out of it, together; see the forest's ``fit``.
+            Rows that are in the sample of a tree, or out of it, together; see ``fit`` of the forest.
 
         Returns
         -------
         SelectFromForest
-            Itself.
+            The fitted selector itself.
         """
         check_parameters(self, _RULES)
         seed = check_seed(self.random_state)
@@ -234,30 +234,30 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features that are kept.
+        """Return the selected features.
 
         Parameters
         ----------
-        X : array, dataframe, mapping or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame, mapping or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
         -------
-        X : of the same kind as X
-            With the kept columns; a dataframe stays one, unless ``set_output`` says otherwise.
+        X : same type as X
+            The selected columns; a data frame stays one, unless ``set_output`` says otherwise.
         """
         check_fitted(self)
         source = view_table(X)
         check_columns(self, source.names, source.shape[1])
         places = np.flatnonzero(self.support_)
         if not len(places):
-            msg = "No features were selected: none is important enough; set a lower threshold"
+            msg = "No features were selected: none is important enough; lower the threshold"
             warn_user(msg, UserWarning)
         return _columns(X, places)
 
     @property
     def threshold_(self) -> float | Vector:
-        """The least importance that is enough; by standard errors, one for each of those judged."""
+        """The minimum importance; with standard errors, one for each feature or group."""
         check_fitted(self)
         return threshold_of(self.threshold, self._judged)
 
@@ -271,7 +271,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
 
     @property
     def _correlation(self) -> float:
-        """From where on features are correlated; they are told of in any case."""
+        """The correlation threshold; correlated features are reported in any case."""
         return float(self.one_of_each) if is_number(self.one_of_each) else CORRELATION
 
     # ---------------------------------------------------------------------------------------- fit
@@ -281,7 +281,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         if self.prefit:
             return self._fitted_already()
         if y is None:
-            msg = f"{type(self).__name__} requires y to be passed, but the target y is None; give one label a row"
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None; give one label per row"
             raise DataError(msg)
         forest = seeded_clone(_usual(y) if self.estimator is None else self.estimator, seed)
         with current().part("", 0.5), member_of(self, forest):
@@ -292,8 +292,8 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
             check_fitted(self.estimator)
         except (NotFittedError, TypeError) as error:
             msg = (
-                f"SelectFromForest(prefit=True) takes a forest that is fitted already, and "
-                f"estimator={self.estimator!r} is not; fit it first, or set prefit=False"
+                f"SelectFromForest(prefit=True) needs a fitted forest, but "
+                f"estimator={self.estimator!r} is not fitted; fit it first, or set prefit=False"
             )
             raise NotFittedError(msg) from error
         return self.estimator
@@ -304,7 +304,7 @@ class SelectFromForest(SelectorMixin, CallbackSupport, Estimator):
         if most is None:
             return n_features
         if not is_whole(most) or not 0 <= most <= n_features:
-            msg = f"max_features is {shown(most)} and X has {n_features} features; give a number from 0 to that"
+            msg = f"max_features is {shown(most)} but X has {n_features} features; give a number from 0 to {n_features}"
             raise ParameterError(msg)
         return int(most)
 

@@ -1,8 +1,8 @@
-"""``partial_fit``: rows that come once and are gone, and what can be proven of them all.
+"""``partial_fit``: online learning from rows that are not kept.
 
-A call is a block of dual coordinate descent: the alphas of its rows move, those of all earlier rows
-stay as they are inside w. The objective counts every row given so far once. Its dual value at all
-these alphas is known, and bounds the optimum from below; the losses of rows that are gone are not.
+A call is a block of dual coordinate descent: the alphas of its rows change, those of all earlier
+rows stay fixed in w. The objective counts every row given so far once. Its dual value at all these
+alphas is known and bounds the optimum from below; the losses of earlier rows are not known.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["ClassifierByParts", "PartialSums", "RegressorByParts"]
 Vector = NDArray[np.float64]
 
 SWEEPS = 10
-"""Sweeps over the rows of a call, at most."""
+"""The maximum number of sweeps over the rows of a call."""
 
 
 @record(
@@ -57,7 +57,7 @@ SWEEPS = 10
 )
 @dataclass(frozen=True, eq=False)
 class PartialSums:
-    """What all rows given so far add up to, their alpha_i y_i above 0 and below apart.
+    """Sums over all rows given so far, separately for positive and negative alpha_i y_i.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class PartialSums:
     balance : ndarray of shape (n_planes, 2)
         sum_i alpha_i y_i.
     gain : ndarray of shape (n_planes, 2)
-        What the rows add to the dual.
+        The contribution of the rows to the dual.
     shift : ndarray of shape (n_planes,)
         The multiplier of a free intercept.
     counts : ndarray of shape (3,)
@@ -88,7 +88,7 @@ class PartialSums:
 
     @property
     def w(self) -> Vector:
-        """The normal vectors, a row a plane."""
+        """The normal vectors, one row per hyperplane."""
         w: Vector = np.sum(self.v, axis=1)
         return w
 
@@ -99,7 +99,7 @@ class PartialSums:
         shift: Vector,
         counts: Vector,
     ) -> PartialSums:
-        """Return the sums with those of more rows, one problem and alpha a plane."""
+        """Return the sums with those of more rows added, one problem and alpha per hyperplane."""
         v, balance, gain = self.v.copy(), self.balance.copy(), self.gain.copy()
         for k, (problem, alpha) in enumerate(zip(problems, alphas, strict=True)):
             for side, sign in enumerate((1.0, -1.0)):
@@ -110,7 +110,7 @@ class PartialSums:
         return PartialSums(v, balance, gain, shift, counts)
 
     def bound(self, k: int, problem: LinearProblem) -> float:
-        """Return what no solution of a plane's problem over all rows can go below."""
+        """Return what no solution of a hyperplane's problem over all rows can go below."""
         return problem.bound_by_sides(self.gain[k, None], self.v[k, None], self.balance[k, None])
 
 
@@ -128,13 +128,13 @@ def _takes_parts(machine: MachineFromFiles) -> bool:
     }
     for name, is_reason in reasons.items():
         if is_reason:
-            msg = f"{name}={getattr(machine, name)!r} needs all rows at once, which partial_fit has not; change it or use fit"
+            msg = f"{name}={getattr(machine, name)!r} needs all rows at once, which partial_fit does not have; change it or use fit"
             raise UnavailableError(msg)
     return True
 
 
 class MachineByParts(MachineFromFiles):
-    """What classifiers and regressors do with a call's rows."""
+    """The common part of classifiers and regressors with ``partial_fit``."""
 
     partial_sums_: PartialSums
 
@@ -170,7 +170,7 @@ class MachineByParts(MachineFromFiles):
     def _visit(
         self, k: int, problems: list[LinearProblem], sums: PartialSums, counts: Vector
     ) -> tuple[Vector, float, float]:
-        """Return the alphas of a call's rows for one plane, b, and where the multiplier goes."""
+        """Return the alphas of a call's rows for one hyperplane, b, and where the multiplier goes."""
         problem, (n_rows, n_calls, squares) = problems[k], counts.tolist()
         is_free = problem.intercept == "free"
         rho = problem.rho
@@ -197,28 +197,28 @@ class ClassifierByParts(ClassifierFromFiles, MachineByParts):
     @available_if(_takes_parts)  # type: ignore[untyped-decorator]
     @monitored_fit
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows that need not come again, going on from the present plane.
+        """Update the model with rows that need not be given again.
 
         The objective counts every row given so far once, in whatever call. ``certificate_.dual`` is
-        what no plane can go below for all of them; the objective of this plane is not known, as
-        the losses of rows that are gone cannot be computed, so that nothing is certified and
-        ``status_`` is "approximate". ``alpha_`` is that of the rows of this call.
+        a lower bound on the objective over all of them. The objective of the model itself is not
+        known, as the losses of earlier rows cannot be computed, so nothing is certified and
+        ``status_`` is "approximate". ``alpha_`` belongs to the rows of this call.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows of this call.
         y : array of shape (n_samples,)
-            Their labels, which need not be of every class.
+            The labels, which need not include every class.
         classes : array or None
-            All labels that will ever come; needed in the first call only.
+            All labels that will ever occur; needed only in the first call.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
         Self
-            Itself.
+            The model itself.
         """
         self._check()
         data = check_batch(self, X, y, classes, sample_weight)
@@ -242,23 +242,23 @@ class RegressorByParts(RegressorFromFiles, MachineByParts):
     @available_if(_takes_parts)  # type: ignore[untyped-decorator]
     @monitored_fit
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows that need not come again, going on from the present plane.
+        """Update the model with rows that need not be given again.
 
-        What is minimised and what is known of it is said at ``LinearSVC.partial_fit``.
+        See ``LinearSVC.partial_fit`` for the objective and the certificate.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows of this call.
         y : array of shape (n_samples,)
-            Their values.
+            The targets.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
         Self
-            Itself.
+            The model itself.
         """
         self._check()
         data = check_regression_batch(self, X, y, sample_weight)

@@ -90,8 +90,8 @@ class Hyperplane:
         model : object with ``coef_`` and ``intercept_``
             A fitted linear model, Hedgerow's or scikit-learn's.
         class_label : label, optional
-            The class whose one-vs-rest hyperplane is returned; required with more than two classes. With two
-            classes the positive side is the second class, unless the first is given here.
+            The class whose one-vs-rest hyperplane is returned; required with more than two classes.
+            With two classes the positive side is the second class, unless the first is given here.
 
         Returns
         -------
@@ -169,7 +169,8 @@ class Hyperplane:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The points.
         y : array-like of shape (n_samples,)
-            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise +1 and -1.
+            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise
+            +1 and -1.
 
         Returns
         -------
@@ -233,7 +234,8 @@ class Hyperplane:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The points.
         y : array-like of shape (n_samples,)
-            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise +1 and -1.
+            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise
+            +1 and -1.
 
         Returns
         -------
@@ -245,15 +247,16 @@ class Hyperplane:
     def margin(self, X: Any, y: ArrayLike) -> float:
         """Return the margin of the sample: the distance of its closest point.
 
-        If the hyperplane does not separate the sample, the result is minus the distance of the point that
-        lies deepest on the wrong side (0 if that point lies on the hyperplane).
+        If the hyperplane does not separate the sample, the result is minus the distance of the
+        point that lies deepest on the wrong side (0 if that point lies on the hyperplane).
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The points.
         y : array-like of shape (n_samples,)
-            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise +1 and -1.
+            Their sides: the labels of the model that the hyperplane was made :meth:`of`, otherwise
+            +1 and -1.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The linear one-class machine."""
+"""The linear one-class support vector machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hedgerow.problems.linear import LinearProblem
 __all__ = ["LinearOneClassSVM"]
 
 ON_MARGIN = 1e-12
-"""A score this near to rho, relatively, differs from it by rounding."""
+"""Scores with a relative difference to rho below this differ from it by rounding."""
 
 _RULES = {**COMMON_RULES, "nu": positive_number(1)}
 
@@ -38,45 +38,46 @@ _RULES = {**COMMON_RULES, "nu": positive_number(1)}
     **FITTED_BY_SOLVER,
 )
 class LinearOneClassSVM(OutlierMixin, LinearMachine):
-    r"""Linear one-class machine: the plane farthest from the origin with most rows beyond it.
+    r"""Linear one-class SVM: the hyperplane farthest from the origin that has most rows beyond it.
 
     It minimises Schoelkopf's objective
 
     .. math:: \tfrac12 |w|^2 - \rho + \tfrac{1}{\nu \sum_i s_i} \sum_i s_i \max(0, \rho - \langle w, x_i \rangle)
 
-    with s_i the weight of row i; rows with a score below rho are outliers. At most the share nu of the
-    rows are outliers, and at least that share are support vectors. If the rows surround the origin, as
-    centred data do, no plane separates them from it: w = 0, rho = 0, and every row counts as inside.
+    with s_i the weight of row i; rows with a score below rho are outliers. At most a fraction nu of
+    the rows are outliers, and at least this fraction are support vectors. If the rows surround the
+    origin, as centred data do, no hyperplane separates them from it: w = 0, rho = 0, and every row
+    is an inlier.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Bounds the share of outliers from above and that of support vectors from below; above 0, at
-        most 1.
+        An upper bound on the fraction of outliers and a lower bound on that of support vectors;
+        above 0, at most 1.
     fit_intercept : bool, default=True
-        Whether rho is fitted; if not, rho = 1.
+        Whether to fit rho; otherwise rho = 1.
     tol : float, default=1e-4
-        Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
-        Where the optimum is 0 the gap is held against 5e-13 times the largest \|x\|^2.
+        The relative gap (primal - dual) / max(\|primal\|, \|dual\|) to reach and certify.
+        If the optimum is 0, the gap is compared with 5e-13 times the largest \|x\|^2.
     intercept_scaling : float, default=1.0
-        For ``intercept="penalized"``: the value s of the constant feature that carries it.
+        For ``intercept="penalized"``: the value s of the constant feature.
     verbose : bool or int, default=0
-        If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
+        If positive, the solver and the certificate are logged to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent; None is the same as 0.
+        Seed of the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
-        Most iterations of the solver.
+        The maximum number of iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
         "penalized" adds (rho / intercept_scaling)^2 / 2 to the objective.
     solver : str, default="auto"
-        How to solve, by name (``hedgerow.solvers.SOLVERS``); "auto" picks by shape, and ``solver_``
-        says what it picked.
+        The name of the solver (``hedgerow.solvers.SOLVERS``); "auto" chooses by shape, and
+        ``solver_`` names the choice.
     solver_options : dict or None, default=None
-        Options that the named solver alone has.
+        Options of the named solver.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+        Time limit of a fit in seconds, including the certificate; the best model so far is kept.
 
     Attributes
     ----------
@@ -85,23 +86,23 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
     offset_ : ndarray of shape (1,)
         rho: ``decision_function = score_samples - offset_``.
     intercept_ : ndarray of shape (1,)
-        -rho, the intercept of the plane.
+        -rho, the intercept of the hyperplane.
     alpha_ : ndarray of shape (1, n_samples)
-        The dual variables, one a row of the training data. They sum to 1, where LIBSVM's sum to
-        nu n, if the intercept is free.
+        The dual variables, one per training row. With a free intercept they sum to 1; those of
+        LIBSVM sum to nu n.
     at_bound_ : ndarray of bool of shape (1, n_samples)
         Which of them are at their bound s_i / (nu sum s); see also ``point_groups``.
     support_ : ndarray of int64
-        The support vectors: rows with an alpha other than 0.
+        The support vectors: rows with non-zero alpha.
     certificate_ : Certificate
-        The proof of quality.
+        The proof of optimality.
     n_iter_ : int
-        Iterations of the solver.
+        The number of iterations of the solver.
     status_ : str
-        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "optimal", or why the solver stopped early: "max_iter", "stalled", "time_limit",
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
-        The solver that ran.
+        The solver that was used.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -148,21 +149,21 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
 
     @monitored_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Fit the machine and certify it.
+        """Fit the model and certify it.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : None
-            Not used; there for scikit-learn's sake.
+            Ignored; present for compatibility with scikit-learn.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         LinearOneClassSVM
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+            The fitted model itself. A NotCertifiedWarning is issued if the gap remains above ``tol``.
         """
         self._check()
         data = check_rows(self, X, sample_weight)
@@ -172,27 +173,58 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return <w, x> for each row: the larger, the more it is one of them.
+        """Return <w, x> for each row; larger scores are more typical.
 
-        A score that is rho but for rounding is given as rho, so that rows on the margin count as
-        inside, whatever their last bits.
+        A score that equals rho up to rounding is returned as rho, so rows on the margin are inliers.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
         """
         scores = self._scores(X, np.zeros(1))[:, 0]
         on_margin = np.abs(scores - self.offset_) <= ON_MARGIN * np.abs(self.offset_)
         return np.where(on_margin, self.offset_, scores)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores <w, x> - rho of each row: negative for outliers."""
+        """Return <w, x> - rho for each row; negative for outliers.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The decision values.
+        """
         scores: NDArray[np.float64] = self.score_samples(X) - self.offset_
         return scores
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return -1 for each outlier, and +1 for each other row."""
+        """Return -1 for each outlier and +1 for each inlier.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            The predictions.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     @property
     def _target(self) -> float:
-        """What the scores <w, x> + b of the problem are held against: b = -rho, or rho = 1."""
+        """The target of the scores <w, x> + b of the problem: b = -rho, or rho = 1."""
         return 0.0 if self.fit_intercept else 1.0
 
     def _one_class(self, data: WeightedRows) -> LinearProblem:
@@ -207,14 +239,14 @@ class LinearOneClassSVM(OutlierMixin, LinearMachine):
         )
 
     def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
-        """Set the plane, whose intercept is -rho, and its alphas."""
+        """Set the hyperplane, whose intercept is -rho, and its alphas."""
         super()._keep_planes(problems, solutions)
         self.offset_ = self._target - self.intercept_
         self.intercept_ = -self.offset_
 
 
 def _model_at(point: tuple[NDArray[np.float64], float], target: float) -> dict[str, Any]:
-    """Return the attributes with which a machine predicts."""
+    """Return the attributes that are needed to predict."""
     w, intercept = point
     offset = np.array([target - intercept])
     return {"coef_": w[None, :], "intercept_": -offset, "offset_": offset}

@@ -47,73 +47,74 @@ class LinearSVR(RegressorMixin, RegressorByParts):
 
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(t_i - \langle w, x_i \rangle - b)
 
-    with loss(r) = max(0, \|r\| - epsilon) or its square, t_i the value and s_i the weight of row i.
+    with loss(r) = max(0, \|r\| - epsilon) or its square, t_i the target and s_i the weight of row i.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        How far a prediction may be off at no cost: half the width of the tube, in units of y.
+        Residuals up to epsilon have no loss; in units of y.
     tol : float, default=1e-4
-        Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
+        The relative gap (primal - dual) / max(\|primal\|, \|dual\|) to reach and certify.
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back.
+        The factor of the losses; a larger C means less regularisation.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or Loss, default="epsilon_insensitive"
-        The loss of the residual, by name or as a smooth :class:`hedgerow.losses.Loss` of your own, to which
-        ``epsilon`` means nothing.
+        The loss of the residual, by name or as a smooth :class:`hedgerow.losses.Loss` of your own, which
+        ignores ``epsilon``.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     intercept_scaling : float, default=1.0
-        For ``intercept="penalized"``: the value s of the constant feature that carries it.
+        For ``intercept="penalized"``: the value s of the constant feature.
     dual : {"auto", True, False}, default="auto"
-        Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
+        Accepted for compatibility with scikit-learn; every solver here returns the primal and the
+        dual solution.
     verbose : bool or int, default=0
-        If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
+        If positive, the solver and the certificate are logged to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent; None is the same as 0.
+        Seed of the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
-        Most iterations of the solver.
+        The maximum number of iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
         A free intercept is not penalised, as in the textbook and LIBSVM; "penalized" adds
         (b / intercept_scaling)^2 / 2 to the objective, as LIBLINEAR and scikit-learn's LinearSVR do.
     penalty : {"l2", "l1"}, default="l2"
-        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
+        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0 and needs
         loss="squared_epsilon_insensitive".
     reg_lambda : float or None, default=None
-        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
-        1 / (2 lambda sum of the weights). Giving both is an error.
+        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; C is then 1 / (2
+        lambda sum of the weights). Giving both is an error.
     solver : str, default="auto"
-        How to solve, by name (``hedgerow.solvers.SOLVERS``); "auto" picks by loss and shape, and
-        ``solver_`` says what it picked.
+        The name of the solver (``hedgerow.solvers.SOLVERS``); "auto" chooses by loss and shape,
+        and ``solver_`` names the choice.
     solver_options : dict or None, default=None
-        Options that the named solver alone has.
+        Options of the named solver.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+        Time limit of a fit in seconds, including the certificate; the best model so far is kept.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The weights w.
+        The coefficients w.
     intercept_ : ndarray of shape (1,)
         The intercept b.
     alpha_ : ndarray of shape (n_samples,)
-        The dual variables: positive where the value is above the prediction, negative below.
+        The dual variables: positive where the target is above the prediction, negative below.
     at_bound_ : ndarray of bool of shape (n_samples,)
         Which of them are at a bound, C s_i or -C s_i; see also ``point_groups``.
     support_ : ndarray of int64
-        The support vectors: rows with an alpha other than 0.
+        The support vectors: rows with non-zero alpha.
     certificate_ : Certificate
-        The proof of quality.
+        The proof of optimality.
     n_iter_ : int
-        Iterations of the solver.
+        The number of iterations of the solver.
     status_ : str
-        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "optimal", or why the solver stopped early: "max_iter", "stalled", "time_limit",
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
-        The solver that ran.
+        The solver that was used.
     partial_sums_ : PartialSums
-        After ``partial_fit``: what all rows given so far add up to.
+        After ``partial_fit``: sums over all rows given so far.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -170,21 +171,21 @@ class LinearSVR(RegressorMixin, RegressorByParts):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the machine and certify it.
+        """Fit the model and certify it.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,)
-            The values.
+            The targets.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         LinearSVR
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+            The fitted model itself. A NotCertifiedWarning is issued if the gap remains above ``tol``.
         """
         self._check()
         data = check_regression_data(self, X, y, sample_weight)
@@ -193,7 +194,18 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted value <w, x> + b of each row."""
+        """Return the prediction <w, x> + b for each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The predictions.
+        """
         return self._scores(X)[:, 0]
 
     def _regression(self, data: RegressionData) -> LinearProblem:
@@ -207,6 +219,6 @@ class LinearSVR(RegressorMixin, RegressorByParts):
         )
 
     def _keep_planes(self, problems: list[LinearProblem], solutions: list[Solution]) -> None:
-        """Set the plane and its alphas in the shapes of scikit-learn's regressors."""
+        """Set the coefficients and the alphas in the shapes of scikit-learn's regressors."""
         super()._keep_planes(problems, solutions)
         self.coef_, self.alpha_, self.at_bound_ = self.coef_[0], self.alpha_[0], self.at_bound_[0]

@@ -1,4 +1,4 @@
-"""What the perceptrons share: the rules of their parameters, their reports and predictions."""
+"""Base of the perceptrons: parameter rules, training reports and predictions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hedgerow.data.training_data import TrainingData, check_prediction_data
 from hedgerow.errors import warn_user
 from hedgerow.monitor import CallbackSupport, current
 from hedgerow.perceptron._rosenblatt import BinaryProblem, Learner, Run, Schedule, train
-from hedgerow.perceptron._starts import Planes
+from hedgerow.perceptron._starts import Hyperplanes
 from hedgerow.reduction import labels_from_scores, one_vs_rest_signs
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "RULES",
     "LinearPerceptronBase",
     "PerceptronBase",
-    "planes_kept",
+    "linear_attributes",
     "problems_of",
 ]
 
@@ -49,7 +49,7 @@ Plane: TypeAlias = tuple[Vector, float]
 Outcome = TypeVar("Outcome")
 
 _BY_RANK = ("separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted")
-"""How a training can end, the worst last."""
+"""How training can end, the worst last."""
 
 
 def _real_number_or_none(value: Any) -> str | None:
@@ -84,7 +84,7 @@ REPORT: dict[str, AttributeRule] = {
 def problems_of(
     data: TrainingData, held_out: NDArray[np.int64] | None = None
 ) -> list[BinaryProblem]:
-    """Return the one-vs-rest problems of the data, which learn nothing from the rows held out."""
+    """Return the one-vs-rest problems of the data; held-out rows have weight zero in them."""
     weight, watched = data.sample_weight, None
     if held_out is not None:
         is_watched = np.zeros(len(weight), dtype=bool)
@@ -94,8 +94,8 @@ def problems_of(
     return [BinaryProblem(k, y, weight, watched) for k, y in enumerate(signs)]
 
 
-def planes_kept(planes: Sequence[Plane], classes: NDArray[Any]) -> dict[str, Any]:
-    """Return the attributes of a model whose scores are those of planes."""
+def linear_attributes(planes: Sequence[Plane], classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the fitted attributes of a linear model."""
     return {
         "classes_": classes,
         "coef_": np.array([coef for coef, _ in planes]),
@@ -104,7 +104,7 @@ def planes_kept(planes: Sequence[Plane], classes: NDArray[Any]) -> dict[str, Any
 
 
 class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
-    """A classifier whose scores come from planes trained by Rosenblatt's rule, one-vs-rest."""
+    """A classifier whose scores come from hyperplanes trained by Rosenblatt's rule, one-vs-rest."""
 
     fit_intercept: bool
     max_iter: int
@@ -129,7 +129,7 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
 
     @abstractmethod
     def _scores(self, X: Any) -> Vector:
-        """Return the scores, one column a one-vs-rest problem."""
+        """Return the scores, one column per one-vs-rest problem."""
 
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of the rows.
@@ -137,12 +137,12 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The training rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes positive where the second is predicted, else one column a class.
+            One score per row for two classes, positive for the second; otherwise one per class.
         """
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
@@ -153,7 +153,7 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The training rows.
 
         Returns
         -------
@@ -183,9 +183,9 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
         n_workers: int = 1,
         n_before: int = 0,
     ) -> list[Run]:
-        """Train the learner of every problem; keep the attributes made of what comes of them.
+        """Train the learner of every problem and set the fitted attributes.
 
-        ``shared`` is what all learners hold of the rows.
+        ``shared`` is the data that all learners have in common.
         """
         if len(learners) == 1:
             current().model_at = lambda learner: attributes([learner.outcome()])
@@ -209,9 +209,9 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
         self.error_ = float(self.error_history_[-1])
 
     def _warn_unless_separated(self, runs: Sequence[Run]) -> None:
-        """Say in one sentence what happened and what to try, if the data were not separated.
+        """Warn if the data were not separated, unless the user stopped the fit.
 
-        Whoever stopped the fit by hand or by a callback needs no telling.
+        A fit stopped by Ctrl-C or by a callback needs no warning.
         """
         stuck = [run for run in runs if run.status != "separated"]
         if not stuck or self.status_ in ("interrupted", "stopped"):
@@ -229,11 +229,11 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
     def _limit_met(self) -> tuple[str, str]:
         """Return which limit ended training, and how to lift it."""
         if self.status_ == "max_iter":
-            return f"by max_iter={self.max_iter} passes", "raise max_iter"
+            return f"within max_iter={self.max_iter} passes", "raise max_iter"
         if self.status_ == "time_limit":
-            return f"in the time it had, {self.n_iter_} passes", "raise max_time"
+            return f"within the time limit, {self.n_iter_} passes", "raise max_time"
         why = f"and made no progress of tol={self.tol:g} in {self.n_iter_no_change} passes"
-        return why, "set tol=None to go on until max_iter"
+        return why, "set tol=None to continue until max_iter"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -242,7 +242,7 @@ class PerceptronBase(CallbackSupport, ClassifierMixin, Estimator):
 
 
 class LinearPerceptronBase(PerceptronBase):
-    """A perceptron whose planes are vectors in the space of the features."""
+    """A perceptron whose hyperplanes are vectors in the space of the features."""
 
     n_jobs: int | None
 
@@ -251,10 +251,10 @@ class LinearPerceptronBase(PerceptronBase):
         learner_type: Callable[..., Learner[Outcome]],
         data: TrainingData,
         problems: Sequence[BinaryProblem],
-        start: Planes | None = None,
+        start: Hyperplanes | None = None,
     ) -> list[Learner[Outcome]]:
         """Return a learner for every problem, at zero unless told otherwise."""
-        start = Planes.zero(len(problems), data.X.shape[1]) if start is None else start
+        start = Hyperplanes.zero(len(problems), data.X.shape[1]) if start is None else start
         return [
             learner_type(
                 matrix=data.matrix,
@@ -269,7 +269,7 @@ class LinearPerceptronBase(PerceptronBase):
         ]
 
     def _scores(self, X: Any) -> Vector:
-        """Return the scores, one column a plane."""
+        """Return the scores, one column per hyperplane."""
         matrix = check_prediction_data(self, X)
         planes = planes_of_model(self)
         return _core.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))

@@ -11,7 +11,7 @@ y_i (<w, x_i> + b) > 0 for every i::
 
 This is stochastic gradient descent of constant step on the error criterion, the sum of
 c_i |<w, x_i> + b| over the misclassified rows. From (w, b) = 0 it makes at most (R / margin)^2
-mistakes if some plane through the origin of the vectors (x_i, 1) separates them by that margin,
+mistakes if some hyperplane through the origin of the vectors (x_i, 1) separates them by that margin,
 R being the length of the longest; otherwise it never ends by itself, and the limits of
 :class:`Schedule` or the monitor end it. Cost of a pass: the rows are read twice, to learn and to
 measure.
@@ -88,7 +88,7 @@ class BinaryProblem:
         return np.flatnonzero(self.weight)
 
     def steps(self, eta0: float) -> Vector:
-        """Return by how much of its vector a mistake on each row moves the plane."""
+        """Return by how much of its vector a mistake on each row moves the hyperplane."""
         return eta0 * self.weight * self.y
 
     def error(self, scores: Vector) -> float:
@@ -109,7 +109,7 @@ class Schedule:
     Attributes
     ----------
     max_iter : int
-        The most passes.
+        The maximum number of passes.
     tol : float or None
         How much the yardstick must fall below its lowest value to count as progress; None is to
         never stop for lack of progress.
@@ -118,7 +118,7 @@ class Schedule:
     shuffle : bool
         A fresh random order for each pass, else the order of the data.
     seed : int
-        Seeds the orders.
+        Seed of the random orders.
     verbose : int
         Above 0, every pass is logged.
     """
@@ -176,7 +176,7 @@ class Visits(NamedTuple):
 
 
 class Learner(Protocol[Outcome_co]):
-    """Something with a plane that learns from mistakes.
+    """Something with a hyperplane that learns from mistakes.
 
     It is sent to where it is trained; of it only the outcome comes back. About
     ``seconds_afterwards`` are then needed to make a model of that. What a visit changes is in the
@@ -191,10 +191,10 @@ class Learner(Protocol[Outcome_co]):
         """What it learns."""
 
     def visit(self, order: Rows) -> Visits:
-        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
 
     def scores(self) -> Vector:
-        """Return the scores of all rows as the plane now stands."""
+        """Return the scores of all rows as the hyperplane now stands."""
 
     def outcome(self) -> Outcome_co:
         """Return what a model is made of, as the learner now stands."""
@@ -202,7 +202,7 @@ class Learner(Protocol[Outcome_co]):
 
 @dataclass
 class LinearLearner:
-    """A plane (coef, intercept) in the space of the features, which the core moves."""
+    """A hyperplane (coef, intercept) in the space of the features, which the core moves."""
 
     changing: ClassVar[tuple[str, ...]] = ("coef", "intercept")
 
@@ -216,7 +216,7 @@ class LinearLearner:
     seconds_afterwards: float = field(default=0.0, init=False)
 
     def visit(self, order: Rows) -> Visits:
-        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         y, weight = self.problem.y, self.problem.weight
         with current().guard():
             n_made, mistakes, self.intercept = _core.perceptron_pass(
@@ -232,11 +232,11 @@ class LinearLearner:
         return Visits(n_made, mistakes)
 
     def scores(self) -> Vector:
-        """Return the scores of all rows as the plane now stands."""
+        """Return the scores of all rows as the hyperplane now stands."""
         return self.scores_by(self.coef, self.intercept)
 
     def scores_by(self, coef: Vector, intercept: float) -> Vector:
-        """Return the scores that a plane gives to all rows."""
+        """Return the scores that a hyperplane gives to all rows."""
         offset = np.array([intercept])
         return _core.scores(self.matrix, coef[None, :], offset, self.n_threads)[:, 0]
 

@@ -1,4 +1,4 @@
-"""The averaged perceptron: the mean of every plane the perceptron had on its way."""
+"""The averaged perceptron: the mean of all hyperplanes during training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from hedgerow._engine import check_n_threads
 from hedgerow.data.sparse_coef import SparseCoef
 from hedgerow.data.training_data import check_classification_data
 from hedgerow.monitor import monitored_fit
-from hedgerow.perceptron._base import REPORT, RULES, LinearPerceptronBase, planes_kept, problems_of
+from hedgerow.perceptron._base import (
+    REPORT,
+    RULES,
+    LinearPerceptronBase,
+    linear_attributes,
+    problems_of,
+)
 from hedgerow.perceptron._rosenblatt import LinearLearner, Visits
 
 __all__ = ["AveragedPerceptron"]
@@ -29,10 +35,10 @@ Rows = NDArray[np.int64]
 
 @dataclass
 class _AveragedLearner(LinearLearner):
-    """A perceptron that keeps its mean plane, without adding up the planes.
+    """A perceptron that keeps its mean hyperplane, without adding up the hyperplanes.
 
-    A move made at visit p (counted from 0) of T is in the plane after each of the visits p .. T - 1,
-    a share 1 - p / T of them. Hence the mean plane is the present one less the sum of all moves,
+    A move made at visit p (counted from 0) of T is in the hyperplane after each of the visits p .. T - 1,
+    a share 1 - p / T of them. Hence the mean hyperplane is the present one less the sum of all moves,
     each times its p, over T.
     """
 
@@ -48,7 +54,7 @@ class _AveragedLearner(LinearLearner):
         self.late_coef = np.zeros_like(self.coef)
 
     def visit(self, order: Rows) -> Visits:
-        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         visits = super().visit(order)
         rows = order[visits.mistakes]
         late_moves = np.zeros(len(self.problem.y))
@@ -59,13 +65,13 @@ class _AveragedLearner(LinearLearner):
         return visits
 
     def outcome(self) -> tuple[Vector, float]:
-        """Return coefficients and intercept of the mean plane."""
+        """Return coefficients and intercept of the mean hyperplane."""
         n_visits = max(self.n_visits, 1)
         coef = self.coef - self.late_coef / n_visits
         return coef, self.intercept - self.late_intercept / n_visits
 
     def scores(self) -> Vector:
-        """Return the scores that the mean plane gives to all rows."""
+        """Return the scores that the mean hyperplane gives to all rows."""
         return self.scores_by(*self.outcome())
 
 
@@ -77,52 +83,52 @@ class _AveragedLearner(LinearLearner):
     **REPORT,
 )
 class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
-    """The mean of all planes a perceptron has had, each weighted by the visits it survived.
+    """The mean of all hyperplanes of a perceptron, weighted by the visits they survived.
 
-    The perceptron itself is :class:`Perceptron`'s, started at zero. Its last plane depends on the
-    last rows visited; the mean is far steadier on data that no plane separates.
+    It is trained like :class:`Perceptron`, started at zero. The last hyperplane depends on the last
+    rows visited; the mean is much more stable if the data are not separable.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether the intercept moves too.
+        Whether to fit an intercept.
     max_iter : int, default=1000
-        The most passes.
+        The maximum number of passes.
     tol : float or None, default=1e-3
-        Stop when the mean error of the mean plane has not come ``tol`` below its lowest value for
-        ``n_iter_no_change`` passes in a row; None never stops for that reason.
+        Stop when the mean error of the mean hyperplane has not fallen by ``tol`` below its lowest
+        value for ``n_iter_no_change`` passes in a row; None disables this criterion.
     shuffle : bool, default=True
-        Whether each pass has a random order of its own, instead of the order of the data.
+        Whether to visit the rows of each pass in a new random order instead of the given one.
     verbose : bool or int, default=0
-        Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
+        If above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
-        The step length, which only scales the plane.
+        The step length; it only scales the hyperplane.
     n_jobs : int or None, default=None
-        Threads; None is all cores. Results do not depend on it.
+        The number of threads; None means all cores. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=0
-        Seeds the orders.
+        Seed of the random orders.
     n_iter_no_change : int, default=5
-        How many passes may go without progress.
+        The number of passes without progress after which training stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
     max_time : float or None, default=None
-        Seconds that a fit may take; it then keeps what it has come to.
+        Time limit of a fit in seconds; the model reached by then is kept.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        The mean planes, one for two classes, else one a class.
+        The mean hyperplanes, one for two classes, otherwise one per class.
     classes_ : ndarray
         The labels, sorted.
     status_ : {"separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted"}
-        How training ended, as in :class:`Perceptron`. "separated" is said of the perceptron's last
-        plane; the mean plane may still err on some row, see ``error_``.
+        How training ended, as in :class:`Perceptron`. "separated" refers to the last hyperplane of
+        the perceptron; the mean hyperplane may still misclassify rows, see ``error_``.
     n_iter_, t_, n_mistakes_ : int
         As in :class:`Perceptron`.
     error_ : float
-        The error criterion of the mean planes.
+        The error criterion of the mean hyperplanes.
     error_history_ : ndarray of shape (n_iter_,)
-        The same after each pass.
+        ``error_`` after each pass.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -168,16 +174,16 @@ class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedPerceptron:
-        """Learn the mean plane, or one for each class if there are more than two.
+        """Fit the mean hyperplane, or one per class if there are more than two classes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the steps; rows of weight zero are as if they were not there.
+            Factors of the steps; rows of weight zero are ignored.
 
         Returns
         -------
@@ -189,7 +195,7 @@ class AveragedPerceptron(SparseCoef, LinearPerceptronBase):
         runs = self._train(
             self._learners(_AveragedLearner, data, problems_of(data)),
             self._schedule(),
-            partial(planes_kept, classes=data.classes),
+            partial(linear_attributes, classes=data.classes),
             shared=data.matrix,
             n_workers=check_n_threads(self.n_jobs),
         )

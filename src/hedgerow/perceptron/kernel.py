@@ -1,4 +1,4 @@
-"""The kernel perceptron: Rosenblatt's rule in the space of a kernel."""
+"""The kernel perceptron: Rosenblatt's rule in the feature space of a kernel."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _VISITS = 256
 _BLOCK = 2**22
 """Kernel values held at a time: 32 MB."""
 _WORK = 2**27
-"""Numbers that kernel values are made of, between two looks at the monitor: a tenth of a second."""
+"""Multiplications between two checks of the monitor: a tenth of a second."""
 
 _NUMBERS_OF_AN_OBJECT = 2.0**11
 """Numbers that could be multiplied while Python computes the kernel of two objects."""
@@ -83,13 +83,13 @@ _RULES: dict[str, Rule] = RULES | {
 
 @dataclass
 class _KernelLearner:
-    """A plane sum_i a_i k(x_i, .) + intercept, known by how many mistakes each row has caused.
+    """A hyperplane sum_i a_i k(x_i, .) + intercept, stored as the number of mistakes on each row.
 
     The scores of all rows are kept. Rows are visited in blocks: within a block a mistake changes
     the scores of the rows after it, for which the block's own kernel matrix is enough; all other
     scores learn of the block's mistakes at its end. A pass with m mistakes so computes about
     (n_samples + block) * m kernel values, and one without mistakes none. A block that is told to
-    stop has not been visited: plane and scores always belong together.
+    stop has not been visited: hyperplane and scores always belong together.
     """
 
     changing: ClassVar[tuple[str, ...]] = ("counts", "intercept", "_scores")
@@ -109,7 +109,7 @@ class _KernelLearner:
         self._scores = np.zeros(len(self.steps))
 
     def visit(self, order: NDArray[np.int64]) -> Visits:
-        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         n_made, mistakes = 0, [np.empty(0, dtype=np.int64)]
         monitor = current()
         with suppress(_core.Stopped):
@@ -121,7 +121,7 @@ class _KernelLearner:
         return Visits(n_made, np.concatenate(mistakes))
 
     def scores(self) -> Vector:
-        """Return the scores of all rows as the plane now stands."""
+        """Return the scores of all rows by the current hyperplane."""
         return self._scores
 
     def outcome(self) -> tuple[Vector, float]:
@@ -144,7 +144,7 @@ class _KernelLearner:
         return positions
 
     def _learn(self, rows: NDArray[np.int64], monitor: Monitor) -> None:
-        """Bring the plane and all scores up to date with mistakes on these rows, or none of it."""
+        """Bring the hyperplane and all scores up to date with mistakes on these rows, or none of it."""
         steps, scores = self.steps[rows], self._scores.copy()
         for block in _row_blocks(len(scores), len(rows), _numbers_a_row(self.X)):
             monitor.check()
@@ -167,12 +167,12 @@ class _KernelLearner:
     **REPORT,
 )
 class KernelPerceptron(PerceptronBase):
-    """Rosenblatt's perceptron in the space of a kernel.
+    """Rosenblatt's perceptron in the feature space of a kernel.
 
-    The plane is never written down: the score of x is sum_i a_i k(x_i, x) + intercept, where
+    The hyperplane is implicit: the score of x is sum_i a_i k(x_i, x) + intercept, where
     a_i = eta0 * weight_i * y_i * (number of mistakes made on x_i). With ``kernel="linear"`` it
-    makes the mistakes of :class:`Perceptron`, and ``dual_coef_ @ support_vectors_`` is that one's
-    ``coef_``, up to rounding. The kernel is asked for blocks of rows, never for the whole matrix.
+    makes the same mistakes as :class:`Perceptron`, and ``dual_coef_ @ support_vectors_`` is its
+    ``coef_``, up to rounding. The kernel is evaluated in blocks of rows, never as a whole matrix.
 
     Parameters
     ----------
@@ -188,33 +188,33 @@ class KernelPerceptron(PerceptronBase):
     coef0 : float, default=0.0
         Constant of the polynomial and the sigmoid kernel.
     fit_intercept : bool, default=True
-        Whether a mistake moves the intercept too, as if 1 were added to the kernel.
+        Whether to fit an intercept, as if 1 were added to the kernel.
     max_iter : int, default=1000
-        The most passes.
+        The maximum number of passes.
     tol : float or None, default=1e-3
-        Stop when the mean error has not come ``tol`` below its lowest value for
-        ``n_iter_no_change`` passes in a row; None never stops for that reason.
+        Stop when the mean error has not fallen by ``tol`` below its lowest value for
+        ``n_iter_no_change`` passes in a row; None disables this criterion.
     shuffle : bool, default=True
-        Whether each pass has a random order of its own, instead of the order of the data.
+        Whether to visit the rows of each pass in a new random order instead of the given one.
     verbose : bool or int, default=0
-        Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
+        If above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
-        The step length, which only scales the scores.
+        The step length; it only scales the scores.
     random_state : int, RandomState, Generator or None, default=0
-        Seeds the orders.
+        Seed of the random orders.
     n_iter_no_change : int, default=5
-        How many passes may go without progress.
+        The number of passes without progress after which training stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
     max_time : float or None, default=None
-        Seconds that a fit may take; it then keeps what it has come to.
+        Time limit of a fit in seconds; the model reached by then is kept.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     support_ : ndarray of int64
-        The training rows on which any mistake was made.
+        The training rows with at least one mistake.
     support_vectors_ : ndarray or CSR of shape (n_support, n_features), or list of objects
         Those rows.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
@@ -222,7 +222,7 @@ class KernelPerceptron(PerceptronBase):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The offsets.
     gamma_ : float
-        The number that ``gamma`` stands for; not set if rows are objects.
+        The numeric value of ``gamma``; not set if rows are objects.
     status_, n_iter_, t_, n_mistakes_, error_, error_history_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_
@@ -230,7 +230,7 @@ class KernelPerceptron(PerceptronBase):
 
     Notes
     -----
-    Kernel values go through NumPy's BLAS, which may give other last bits with other threads.
+    Kernel values are computed by NumPy's BLAS, whose last bits may depend on the number of threads.
 
     Examples
     --------
@@ -280,16 +280,16 @@ class KernelPerceptron(PerceptronBase):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPerceptron:
-        """Learn a plane in the space of the kernel, or one for each class if more than two.
+        """Fit a hyperplane in the feature space, or one per class if there are more than two classes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or list of objects
-            The rows.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the steps; rows of weight zero are as if they were not there.
+            Factors of the steps; rows of weight zero are ignored.
 
         Returns
         -------
@@ -306,18 +306,18 @@ class KernelPerceptron(PerceptronBase):
             self.gamma_ = gamma_of(self.gamma, data.X if there.all() else data.X[there])
         learners = [self._learner(data.X, problem) for problem in problems_of(data)]
         runs = self._train(
-            learners, self._schedule(), partial(_planes_kept, data=data), shared=data.X
+            learners, self._schedule(), partial(_kernel_attributes, data=data), shared=data.X
         )
         self._warn_unless_separated(runs)
         return self
 
     def _learner(self, X: Rows, problem: BinaryProblem) -> _KernelLearner:
-        """Return a learner whose plane is zero."""
+        """Return a learner whose hyperplane is zero."""
         constant = 1.0 if self.fit_intercept else 0.0
         return _KernelLearner(X, problem, self._kernel_values, problem.steps(self.eta0), constant)
 
     def _scores(self, X: Any) -> Vector:
-        """Return the scores, one column a plane."""
+        """Return the scores, one column per hyperplane."""
         check_fitted(self)
         vectors, kernel = as_rows(self.support_vectors_), self.kernel
         is_named = isinstance(kernel, str)
@@ -356,7 +356,9 @@ class KernelPerceptron(PerceptronBase):
             raise DataError(msg) from error
 
 
-def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -> dict[str, Any]:
+def _kernel_attributes(
+    outcomes: Sequence[tuple[Vector, float]], data: TrainingData
+) -> dict[str, Any]:
     """Return the attributes that make the scores."""
     alphas = np.array([alpha for alpha, _ in outcomes])
     support = np.flatnonzero(alphas.any(axis=0))
@@ -370,14 +372,14 @@ def _planes_kept(outcomes: Sequence[tuple[Vector, float]], data: TrainingData) -
 
 
 def _numbers_a_row(X: Rows) -> float:
-    """Return how many numbers a row holds: all, or those that are not zero."""
+    """Return how many numbers a row stores: all, or the non-zero ones."""
     if are_items(X):
         return _NUMBERS_OF_AN_OBJECT
     return float(X.shape[1] if isinstance(X, np.ndarray) else X.nnz / X.shape[0])
 
 
 def _row_blocks(n_rows: int, n_columns: int, n_numbers: float) -> Iterator[slice]:
-    """Yield slices of the rows whose kernel values with the columns take neither room nor long."""
+    """Yield slices of the rows whose kernel values with the columns need little memory and time."""
     size = max(1, int(min(_BLOCK, _WORK / max(n_numbers, 1.0)) / max(n_columns, 1)))
     for first in range(0, n_rows, size):
         yield slice(first, first + size)

@@ -1,4 +1,4 @@
-"""The perceptron of Rosenblatt as a classifier."""
+"""Rosenblatt's perceptron as a classifier."""
 
 from __future__ import annotations
 
@@ -17,9 +17,20 @@ from hedgerow.data.sparse_coef import SparseCoef, planes_of_model
 from hedgerow.data.training_data import TrainingData, check_batch, check_classification_data
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import monitored_fit
-from hedgerow.perceptron._base import REPORT, RULES, LinearPerceptronBase, planes_kept, problems_of
+from hedgerow.perceptron._base import (
+    REPORT,
+    RULES,
+    LinearPerceptronBase,
+    linear_attributes,
+    problems_of,
+)
 from hedgerow.perceptron._rosenblatt import LinearLearner, Run, Schedule
-from hedgerow.perceptron._starts import Planes, checked_planes, held_out_rows, random_planes
+from hedgerow.perceptron._starts import (
+    Hyperplanes,
+    checked_hyperplanes,
+    held_out_rows,
+    random_hyperplanes,
+)
 
 __all__ = ["Perceptron"]
 
@@ -29,7 +40,7 @@ def _no_penalty(value: Any) -> str | None:
     return (
         None
         if value is None
-        else "None, the rule having no penalty; use LinearSVC for penalised planes"
+        else "None, as the perceptron has no penalty; use LinearSVC for a penalised model"
     )
 
 
@@ -51,8 +62,8 @@ _RULES: dict[str, Rule] = RULES | {
 }
 
 
-class _LastPlane(LinearLearner):
-    """A perceptron of which the plane it ends with is kept."""
+class _LastHyperplane(LinearLearner):
+    """A perceptron that keeps its last hyperplane."""
 
     def outcome(self) -> tuple[NDArray[np.float64], float]:
         """Return coefficients and intercept."""
@@ -67,52 +78,52 @@ class _LastPlane(LinearLearner):
     **REPORT,
 )
 class Perceptron(SparseCoef, LinearPerceptronBase):
-    """Rosenblatt's perceptron: a plane that moves by each mistake until it makes none.
+    """Rosenblatt's perceptron: a hyperplane that moves at each mistake until there are none.
 
-    Rows are visited in a random order, a fresh one each pass. On a mistake, that is where
-    y * score <= 0, the plane moves: coef += eta0 * y * x and intercept += eta0 * y. Training ends
-    when a pass makes no mistake. On data that no plane separates it ends at a limit, and a
-    ``ConvergenceWarning`` says so. More than two classes are separated one-vs-rest.
+    Each pass visits the rows in a new random order. At a mistake, where y * score <= 0, the
+    hyperplane moves: coef += eta0 * y * x and intercept += eta0 * y. Training ends when a pass
+    makes no mistake. If the data are not separable it ends at a limit, with a
+    ``ConvergenceWarning``. More than two classes are handled one-vs-rest.
 
     Parameters
     ----------
     penalty : None
-        There is none; anything else is refused. ``LinearSVC`` has planes with a penalty.
+        Must be None: the perceptron has no penalty. ``LinearSVC`` has one.
     alpha, l1_ratio : float
-        Factor and mixture of the penalty, and so without effect.
+        Parameters of the penalty, which have no effect.
     fit_intercept : bool, default=True
-        Whether the intercept moves too.
+        Whether to fit an intercept.
     max_iter : int, default=1000
-        The most passes of ``fit``.
+        The maximum number of passes of ``fit``.
     tol : float or None, default=1e-3
-        Stop when the mean error (``error_`` over the total weight) has not come ``tol`` below its
-        lowest value for ``n_iter_no_change`` passes in a row. None never stops for that reason:
-        choose it if the data are known to be separable.
+        Stop when the mean error (``error_`` divided by the total weight) has not fallen by ``tol``
+        below its lowest value for ``n_iter_no_change`` passes in a row. None disables this
+        criterion: use it if the data are known to be separable.
     shuffle : bool, default=True
-        Whether each pass has a random order of its own, instead of the order of the data.
+        Whether to visit the rows of each pass in a new random order instead of the given one.
     verbose : bool or int, default=0
-        Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
+        If above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
-        The step length. From a start of zero it only scales the plane.
+        The step length. With a start at zero it only scales the hyperplane.
     n_jobs : int or None, default=None
-        Threads; None is all cores. Results do not depend on it.
+        The number of threads; None means all cores. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=0
-        Seeds the orders and the random start.
+        Seed of the random orders and of the random start.
     early_stopping : bool, default=False
-        Whether to hold out rows and stop, without a warning, when the share of them classified
-        correctly has not risen by ``tol`` for ``n_iter_no_change`` passes.
+        Whether to hold out a validation set and stop, without a warning, when the accuracy on it
+        has not risen by ``tol`` for ``n_iter_no_change`` passes.
     validation_fraction : float, default=0.1
-        The share of each class to hold out.
+        The proportion of each class in the validation set.
     n_iter_no_change : int, default=5
-        How many passes may go without progress.
+        The number of passes without progress after which training stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the plane of the fit before.
+        Whether ``fit`` starts from the hyperplane of the previous fit.
     start : None, "random" or (coef, intercept), default=None
-        Where ``fit`` starts: at zero, at numbers drawn uniformly from [-1, 1), or at a given plane.
+        The initial hyperplane: zero, numbers drawn uniformly from [-1, 1), or a given one.
     max_time : float or None, default=None
-        Seconds that a fit may take; it then keeps the plane it has come to.
+        Time limit of a fit in seconds; the hyperplane reached by then is kept.
 
     Attributes
     ----------
@@ -124,26 +135,26 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
         The labels, sorted.
     status_ : {"separated", "plateau", "max_iter", "stopped", "time_limit", "interrupted"}
         How training ended: the last pass made no mistake, ``tol`` stopped it, ``max_iter`` did
-        (for ``partial_fit`` its one pass), a callback, ``max_time``, or Ctrl-C. The last of these
-        that is true of any one-vs-rest problem.
+        (for ``partial_fit`` its one pass), a callback, ``max_time``, or Ctrl-C. With several
+        one-vs-rest problems it is the last of these that occurs.
     n_iter_ : int
-        Passes made, the most of any one-vs-rest problem; the last may have been cut short.
+        The number of passes, the maximum over one-vs-rest problems; the last may be incomplete.
     t_ : int
-        1 + the number of visits to rows since the last ``fit`` began.
+        1 + the number of row visits since the last ``fit`` began.
     n_mistakes_ : int
-        Mistakes of all passes and all one-vs-rest problems.
+        The number of mistakes in all passes and all one-vs-rest problems.
     error_ : float
         The error criterion: the sum of sample_weight * |score| over the misclassified training
-        rows, all one-vs-rest problems together.
+        rows of all one-vs-rest problems.
     error_history_ : ndarray of shape (n_iter_,)
-        The same after each pass.
+        ``error_`` after each pass.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
     Notes
     -----
-    scikit-learn's perceptron shrinks the intercept's steps to a hundredth on sparse data; here
-    dense and sparse data give the same plane.
+    scikit-learn's perceptron reduces the steps of the intercept to a hundredth on sparse data; here
+    dense and sparse data give the same hyperplane.
 
     Examples
     --------
@@ -204,18 +215,18 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
         intercept_init: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Perceptron:
-        """Learn a plane, or one for each class if there are more than two.
+        """Fit a hyperplane, or one per class if there are more than two classes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels.
         coef_init, intercept_init : array-like, optional
-            Where to start, in place of ``start`` and of ``warm_start``.
+            The initial hyperplane, instead of ``start`` and ``warm_start``.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the steps; rows of weight zero are as if they were not there.
+            Factors of the steps; rows of weight zero are ignored.
 
         Returns
         -------
@@ -225,7 +236,7 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
         check_parameters(self, _RULES)
         data = check_classification_data(self, X, y, sample_weight, self.class_weight)
         schedule = self._schedule()
-        start = self._starting_planes(data, schedule, coef_init, intercept_init)
+        start = self._starting_hyperplanes(data, schedule, coef_init, intercept_init)
         runs = self._learn(data, schedule, start, n_before=0)
         if not (self.early_stopping and self.status_ == "plateau"):
             self._warn_unless_separated(runs)
@@ -235,19 +246,19 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
     ) -> Perceptron:
-        """Make one pass over a batch of rows, going on from the present plane.
+        """Make one pass over a batch of rows, starting from the current hyperplane.
 
-        ``status_``, ``n_iter_``, ``n_mistakes_`` and the errors then speak of this pass alone.
-        Calls with the same rows make the same passes as one ``fit``.
+        ``status_``, ``n_iter_``, ``n_mistakes_`` and the errors then describe this pass only.
+        Repeated calls with the same rows make the same passes as ``fit``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows of the batch.
         y : array-like of shape (n_samples,)
-            Their labels, which need not be of every class.
+            The labels, which need not include every class.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call only.
+            All labels that will ever occur; needed only in the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of the steps.
 
@@ -261,47 +272,47 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
         data = check_batch(self, X, y, classes, sample_weight)
         schedule = self._schedule(max_iter=1)
         if hasattr(self, "coef_"):
-            start = Planes(planes_of_model(self), self.intercept_)
+            start = Hyperplanes(planes_of_model(self), self.intercept_)
         else:
-            start = self._starting_planes(data, schedule, None, None)
+            start = self._starting_hyperplanes(data, schedule, None, None)
         self._learn(data, schedule, start, n_before=getattr(self, "t_", 1) - 1)
         return self
 
     def _learn(
-        self, data: TrainingData, schedule: Schedule, start: Planes, n_before: int
+        self, data: TrainingData, schedule: Schedule, start: Hyperplanes, n_before: int
     ) -> list[Run]:
         """Train every one-vs-rest problem and keep the result; ``n_before`` visits went before."""
         fraction = self.validation_fraction
         held_out = held_out_rows(data, fraction, schedule.seed) if self.early_stopping else None
         return self._train(
-            self._learners(_LastPlane, data, problems_of(data, held_out), start),
+            self._learners(_LastHyperplane, data, problems_of(data, held_out), start),
             schedule,
-            partial(planes_kept, classes=data.classes),
+            partial(linear_attributes, classes=data.classes),
             shared=data.matrix,
             n_workers=check_n_threads(self.n_jobs),
             n_before=n_before,
         )
 
-    def _starting_planes(
+    def _starting_hyperplanes(
         self,
         data: TrainingData,
         schedule: Schedule,
         coef_init: ArrayLike | None,
         intercept_init: ArrayLike | None,
-    ) -> Planes:
-        """Return the planes to start from: those given to fit, the present ones, or ``start``."""
+    ) -> Hyperplanes:
+        """Return the hyperplanes to start from: those given to fit, the present ones, or ``start``."""
         n_planes = 1 if len(data.classes) == 2 else len(data.classes)
-        planes = Planes.zero(n_planes, data.X.shape[1])
+        planes = Hyperplanes.zero(n_planes, data.X.shape[1])
         if self.warm_start and hasattr(self, "coef_"):
-            planes = checked_planes(
-                "the plane to warm-start from", planes_of_model(self), self.intercept_, planes
+            planes = checked_hyperplanes(
+                "the hyperplane to warm-start from", planes_of_model(self), self.intercept_, planes
             )
         elif isinstance(self.start, str):
-            planes = random_planes(planes, schedule.seed, self.fit_intercept)
+            planes = random_hyperplanes(planes, schedule.seed, self.fit_intercept)
         elif self.start is not None:
             coef, intercept = self.start
-            planes = checked_planes("start", coef, intercept, planes)
-        return checked_planes(
+            planes = checked_hyperplanes("start", coef, intercept, planes)
+        return checked_hyperplanes(
             "the pair coef_init, intercept_init",
             planes.coef if coef_init is None else coef_init,
             planes.intercept if intercept_init is None else intercept_init,
@@ -312,13 +323,13 @@ class Perceptron(SparseCoef, LinearPerceptronBase):
         """Refuse parameters that make no sense for a batch."""
         if self.early_stopping:
             msg = (
-                "early_stopping=True needs all rows at once, which partial_fit has not; "
+                "early_stopping=True needs all rows at once, which partial_fit does not have; "
                 "set it to False or use fit"
             )
             raise ParameterError(msg)
         if isinstance(self.class_weight, str):
             msg = (
-                f"class_weight={self.class_weight!r} needs all rows at once, which partial_fit has "
-                "not; give a dictionary of label: weight"
+                f"class_weight={self.class_weight!r} needs all rows at once, which partial_fit does "
+                "not have; give a dictionary of label: weight"
             )
             raise ParameterError(msg)

@@ -1,4 +1,4 @@
-"""The voted perceptron: every plane the perceptron had casts its vote."""
+"""The voted perceptron: every hyperplane during training casts votes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.monitor import monitored_fit
 from hedgerow.perceptron._base import REPORT, RULES, LinearPerceptronBase, problems_of
 from hedgerow.perceptron._rosenblatt import BinaryProblem, LinearLearner, Visits
-from hedgerow.perceptron._starts import Planes
+from hedgerow.perceptron._starts import Hyperplanes
 
 __all__ = ["VotedPerceptron"]
 
@@ -34,9 +34,9 @@ Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 _BLOCK = 2**22
-"""Numbers in a block of planes or of their scores: 32 MB."""
+"""Numbers in a block of hyperplanes or of their scores: 32 MB."""
 _SECONDS_A_MISTAKE = 1e-7
-"""What it takes to put the mistakes together in the end, where memory is slow."""
+"""Seconds per mistake to collect the mistakes at the end, on slow memory."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class _VotedLearner(LinearLearner):
     visits_between: list[Rows] = field(default_factory=list, init=False)
 
     def visit(self, order: Rows) -> Visits:
-        """Visit the rows in this order and learn from mistakes, until the monitor says stop."""
+        """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         visits = super().visit(order)
         when = self.n_visits + visits.mistakes
         self.mistakes.append(order[visits.mistakes])
@@ -69,7 +69,7 @@ class _VotedLearner(LinearLearner):
         return visits
 
     def outcome(self) -> tuple[Rows, Rows]:
-        """Return the rows of the mistakes, and how many visits the plane made by each lasted."""
+        """Return the rows of the mistakes, and how many visits the hyperplane made by each lasted."""
         survivals = np.concatenate([*self.visits_between, [self.n_visits - self.last]])[1:]
         # The core's integers are NumPy's other kind of 64 bits, and print as such.
         return np.concatenate(self.mistakes).astype(np.int64), survivals.astype(np.int64)
@@ -86,58 +86,58 @@ class _VotedLearner(LinearLearner):
     **REPORT,
 )
 class VotedPerceptron(LinearPerceptronBase):
-    """All planes a perceptron has had, each with as many votes as visits it survived.
+    """All hyperplanes of a perceptron, each with one vote per visit it survived.
 
-    The perceptron is :class:`Perceptron`'s, started at zero. A row is given the class that the
-    planes' votes, sign(score) times survival, add up to. The result is not a plane: its boundary is
-    made of pieces of many.
+    It is trained like :class:`Perceptron`, started at zero. A row is assigned the class with most
+    votes, where each hyperplane votes with the sign of its score. The decision boundary is not a
+    hyperplane but piecewise linear.
 
-    Memory is bounded by the number of mistakes: each is kept as one number and each row that ever
-    caused one is kept once; planes are built from them, in blocks, when they vote. Prediction
-    costs as much as scoring every row with ``n_mistakes_`` planes, and so ``max_iter`` is small.
+    Memory is bounded by the number of mistakes: each mistake is stored as one number and each row
+    with a mistake once; hyperplanes are rebuilt from them in blocks for prediction. A prediction
+    costs as much as scoring with ``n_mistakes_`` hyperplanes, so ``max_iter`` is small.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether the intercept moves too.
+        Whether to fit an intercept.
     max_iter : int, default=10
-        The most passes.
+        The maximum number of passes.
     tol : float or None, default=1e-3
-        Stop when the perceptron's mean error has not come ``tol`` below its lowest value for
-        ``n_iter_no_change`` passes in a row; None never stops for that reason.
+        Stop when the perceptron's mean error has not fallen by ``tol`` below its lowest value for
+        ``n_iter_no_change`` passes in a row; None disables this criterion.
     shuffle : bool, default=True
-        Whether each pass has a random order of its own, instead of the order of the data.
+        Whether to visit the rows of each pass in a new random order instead of the given one.
     verbose : bool or int, default=0
-        Above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
+        If above 0, each pass is reported to the logger ``hedgerow.perceptron`` at level INFO.
     eta0 : float, default=1.0
-        The step length, which changes no vote.
+        The step length; it does not change the votes.
     n_jobs : int or None, default=None
-        Threads; None is all cores. Results do not depend on it.
+        The number of threads; None means all cores. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=0
-        Seeds the orders.
+        Seed of the random orders.
     n_iter_no_change : int, default=5
-        How many passes may go without progress.
+        The number of passes without progress after which training stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the steps by class; they multiply ``sample_weight``.
     max_time : float or None, default=None
-        Seconds that a fit may take; it then keeps what it has come to.
+        Time limit of a fit in seconds; the model reached by then is kept.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     support_ : ndarray of int64
-        The training rows on which any mistake was made.
+        The training rows with at least one mistake.
     support_vectors_ : ndarray or CSR of shape (n_support, n_features)
         Those rows.
     steps_ : ndarray of shape (n_problems, n_support)
-        The step each of them makes on a mistake: eta0 * weight * y.
-    mistakes_ : list of ndarray of int64, one a one-vs-rest problem
-        The mistakes in the order they were made, as places in ``support_``; each made a plane.
-    survivals_ : list of ndarray of int64, one a one-vs-rest problem
-        The votes of those planes.
+        The step at a mistake on each of them: eta0 * weight * y.
+    mistakes_ : list of ndarray of int64, one per one-vs-rest problem
+        The mistakes in order, as indices into ``support_``; each created a hyperplane.
+    survivals_ : list of ndarray of int64, one per one-vs-rest problem
+        The votes of those hyperplanes.
     status_, n_iter_, t_, n_mistakes_, error_, error_history_
-        As in :class:`Perceptron`; the errors are those of the perceptron's last plane.
+        As in :class:`Perceptron`; the errors are those of the last hyperplane.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -186,16 +186,16 @@ class VotedPerceptron(LinearPerceptronBase):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VotedPerceptron:
-        """Learn planes that vote, for each class if there are more than two.
+        """Fit the voting hyperplanes, for each class if there are more than two classes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the steps, not of the votes; rows of weight zero are as if not there.
+            Factors of the steps, not of the votes; rows of weight zero are ignored.
 
         Returns
         -------
@@ -216,12 +216,12 @@ class VotedPerceptron(LinearPerceptronBase):
         return self
 
     def planes(self, problem: int = 0) -> tuple[Vector, Vector, Rows]:
-        """Return the planes of a one-vs-rest problem, in the order they were made.
+        """Return the hyperplanes of a one-vs-rest problem, in the order of training.
 
         Parameters
         ----------
         problem : int, default=0
-            Which one; with two classes there is only the first.
+            The index of the problem; with two classes there is only 0.
 
         Returns
         -------
@@ -235,10 +235,10 @@ class VotedPerceptron(LinearPerceptronBase):
         check_fitted(self)
         if problem not in range(len(self.mistakes_)):
             known = f"0 to {len(self.mistakes_) - 1}"
-            msg = f"problem={problem!r} is none of the one-vs-rest problems; choose one of {known}"
+            msg = f"problem={problem!r} is not a one-vs-rest problem of this model; choose one of {known}"
             raise ParameterError(msg)
-        none = Planes.zero(0, self.n_features_in_)
-        planes = next(self._planes_in_blocks(problem, len(self.mistakes_[problem]) or 1), none)
+        none = Hyperplanes.zero(0, self.n_features_in_)
+        planes = next(self._hyperplanes_in_blocks(problem, len(self.mistakes_[problem]) or 1), none)
         return planes.coef, planes.intercept, self.survivals_[problem]
 
     def _mistakes_kept(
@@ -247,7 +247,7 @@ class VotedPerceptron(LinearPerceptronBase):
         data: TrainingData,
         problems: Sequence[BinaryProblem],
     ) -> dict[str, Any]:
-        """Return the attributes that the planes and their votes are made from."""
+        """Return the attributes that the hyperplanes and their votes are made from."""
         # There may be many more mistakes than rows: look places up instead of sorting.
         is_support = np.zeros(data.X.shape[0], dtype=bool)
         for mistakes, _ in outcomes:
@@ -262,22 +262,22 @@ class VotedPerceptron(LinearPerceptronBase):
             "survivals_": [survivals for _, survivals in outcomes],
         }
 
-    def _planes_in_blocks(self, problem: int, block: int) -> Iterator[Planes]:
-        """Yield the planes of a problem, at most ``block`` at a time: running sums of the steps."""
+    def _hyperplanes_in_blocks(self, problem: int, block: int) -> Iterator[Hyperplanes]:
+        """Yield the hyperplanes of a problem, at most ``block`` at a time: running sums of the steps."""
         mistakes, steps = self.mistakes_[problem], self.steps_[problem]
-        last = Planes.zero(1, self.n_features_in_)
+        last = Hyperplanes.zero(1, self.n_features_in_)
         for first in range(0, len(mistakes), block):
             which = mistakes[first : first + block]
             moves = steps[which, None] * dense(self.support_vectors_[which])
             moves[0] += last.coef[0]
             turns = steps[which] * bool(self.fit_intercept)
             turns[0] += last.intercept[0]
-            planes = Planes(moves.cumsum(axis=0), turns.cumsum())
-            last = Planes(planes.coef[-1:], planes.intercept[-1:])
+            planes = Hyperplanes(moves.cumsum(axis=0), turns.cumsum())
+            last = Hyperplanes(planes.coef[-1:], planes.intercept[-1:])
             yield planes
 
     def _scores(self, X: Any) -> Vector:
-        """Return the votes for each problem's class less those against it, as a share of all."""
+        """Return the votes for the class of each problem minus those against it, as a fraction of all."""
         matrix = check_prediction_data(self, X)
         n_rows, n_features = matrix.shape
         block = max(1, _BLOCK // max(n_rows, n_features))
@@ -285,7 +285,7 @@ class VotedPerceptron(LinearPerceptronBase):
         votes = np.zeros((n_rows, len(self.mistakes_)))
         for k, survivals in enumerate(self.survivals_):
             first = 0
-            for planes in self._planes_in_blocks(k, block):
+            for planes in self._hyperplanes_in_blocks(k, block):
                 scores = _core.scores(matrix, planes.coef, planes.intercept, n_threads)
                 votes[:, k] += np.sign(scores) @ survivals[first : first + block]
                 first += block

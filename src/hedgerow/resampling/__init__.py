@@ -1,4 +1,4 @@
-"""How sure a number is: intervals by resampling."""
+"""Confidence intervals by resampling."""
 
 from hedgerow.resampling.bootstrapping import BootstrapResult, ConfidenceInterval, bootstrap
 from hedgerow.resampling.intervals import Interval, accuracy_interval

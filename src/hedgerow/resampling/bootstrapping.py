@@ -48,7 +48,13 @@ _METHODS: dict[str, Method] = {
 
 
 class ConfidenceInterval(NamedTuple):
-    """The two ends of an interval: numbers, or arrays if the statistic is an array."""
+    """The end points of an interval: numbers, or arrays if the statistic is an array.
+
+    Parameters
+    ----------
+    low, high : float or ndarray
+        The end points.
+    """
 
     low: Any
     high: Any
@@ -56,14 +62,14 @@ class ConfidenceInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BootstrapResult:
-    """What a bootstrap found.
+    """The result of a bootstrap.
 
     Attributes
     ----------
     estimate : float or ndarray
         The statistic of the data.
     confidence_interval : ConfidenceInterval
-        Its ``low`` and ``high`` end.
+        The interval, with ``low`` and ``high``.
     standard_error : float or ndarray
         The standard deviation of the bootstrap distribution.
     bias : float or ndarray
@@ -71,11 +77,11 @@ class BootstrapResult:
     bootstrap_distribution : ndarray
         The statistic of every resample; resamples are the last axis.
     method : {"BCa", "percentile", "basic", "studentized"}
-        How the interval was made.
+        The kind of interval.
     confidence_level : float
-        The share of such intervals that are to contain the true value.
+        The proportion of such intervals that contain the true value.
     n_resamples : int
-        How many resamples were drawn.
+        The number of resamples.
     """
 
     estimate: Any
@@ -118,48 +124,48 @@ def bootstrap(
 ) -> BootstrapResult:
     """Return a statistic with its standard error, bias and confidence interval.
 
-    The statistic is computed again on resamples: as many rows as there are, drawn with replacement.
-    Names and meanings are those of :func:`scipy.stats.bootstrap` where it has them.
+    The statistic is recomputed on resamples: as many rows as the data have, drawn with replacement.
+    Names and meanings follow :func:`scipy.stats.bootstrap`.
 
     Parameters
     ----------
-    data : array or frame, or tuple of them
-        One sample whose rows are the observations, or a tuple of several samples.
+    data : array or data frame, or tuple of them
+        One sample with one observation per row, or a tuple of several samples.
     statistic : str, tuple or callable
-        The fast ones by name: of one sample "mean", "median", ("quantile", p) or
+        A fast statistic by name: of one sample "mean", "median", ("quantile", p) or
         "gini_coefficient" (of inequality); of two columns or a pair of samples "ratio" (of sums),
         "correlation", "auc" and "gini_of_scores" (2 AUC - 1) of ``(y, score)``, and "regression"
         (intercept and coefficients) of ``(X, y)``. Or any callable of the samples that returns a
-        number or an array; it sees the rows of a resample in their old order, and several threads
-        may call it at once.
+        number or an array; it receives the rows of a resample in their original order, and several
+        threads may call it at once.
     n_resamples : int
-        How many resamples are drawn.
+        The number of resamples.
     confidence_level : float
-        Between 0 and 1.
+        The confidence level, between 0 and 1.
     method : {"BCa", "percentile", "basic", "studentized"}
-        How the interval is made; "studentised" is the same. See the page on the bootstrap for when
-        each is good.
+        The kind of interval; "studentised" is accepted too. The page on the bootstrap says when to use
+        which.
     alternative : {"two-sided", "less", "greater"}
-        "less" leaves the lower end at minus infinity, "greater" the upper end at infinity.
+        "less" has a lower end point of minus infinity, "greater" an upper one of infinity.
     axis : int
-        The axis of the arrays that holds the observations.
+        The axis of the observations.
     paired : bool or None
         Whether row i of one sample belongs to row i of the others, so that they are drawn
         together. None means yes for a named statistic of two columns, and no otherwise.
     strata : array-like or None
-        One label a row; every resample has as many rows of each label as the data.
+        One label per row; every resample has as many rows of each label as the data.
     groups : array-like or None
-        One label a row; rows of one label are drawn together or not at all.
+        One label per row; rows of one label are drawn together or not at all.
     standard_error : callable or None
-        For method "studentized": the standard error of the statistic, a callable of the samples.
-        None takes a formula where one is known ("mean" and "ratio" of plain rows), and else
-        resamples every resample 50 times.
+        For method "studentized": a callable of the samples that returns the standard error of the
+        statistic. None uses a formula if there is one ("mean" and "ratio" without strata and groups),
+        and otherwise resamples every resample 50 times.
     vectorized : bool or None
-        Whether the callable takes ``axis`` and works along it. None finds out by its signature.
+        Whether the callable has a parameter ``axis``. None inspects its signature.
     random_state : int, RandomState, Generator or None
         Seed of the draws.
     n_jobs : int or None
-        How many threads; None is all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
 
     Returns
     -------
@@ -171,7 +177,7 @@ def bootstrap(
     DataError
         If the data cannot be read, or the statistic or the interval is undefined on them.
     ParameterError
-        If a parameter has a value it cannot have.
+        If a parameter has an invalid value.
     StoppedError
         If a time limit or a callback stopped it.
 
@@ -203,7 +209,7 @@ def bootstrap(
 
 
 def check_method(method: Any) -> Method:
-    """Return the method's one name."""
+    """Return the canonical name of the method."""
     if isinstance(method, str) and method in _METHODS:
         return _METHODS[method]
     names = ", ".join(map(repr, get_args(Method)))
@@ -220,7 +226,7 @@ def check(name: str, value: Any, rule: Rule) -> None:
 
 
 def check_level(confidence_level: Any) -> float:
-    """Return the confidence level if it is one."""
+    """Return the confidence level if it is valid."""
     if is_number(confidence_level) and 0 < confidence_level < 1:
         return float(confidence_level)
     msg = f"confidence_level={confidence_level!r} is not between 0 and 1; try 0.95"
@@ -232,7 +238,7 @@ def _is_paired(statistic: Any, paired: bool | None) -> bool:
         return bool(paired)
     if paired is None or paired:
         return True
-    msg = f"paired=False makes no sense for {statistic!r}, whose two columns belong together; leave it out"
+    msg = f"paired=False is not possible for {statistic!r}, whose two columns belong together; omit it"
     raise ParameterError(msg)
 
 
@@ -259,7 +265,7 @@ def refuse_undefined(distribution: Values, estimate: Values) -> None:
     if undefined:
         msg = (
             f"the statistic is undefined in {undefined} of {len(distribution)} resamples, for example because "
-            "they lack a class or have no spread; keep class sizes with strata=, or take another statistic"
+            "they lack a class or do not vary; keep class sizes with strata=, or use another statistic"
         )
         raise DataError(msg)
 
@@ -269,14 +275,14 @@ def refuse_constant(distribution: Values) -> None:
     constant = np.flatnonzero(is_constant(distribution))
     if len(constant):
         msg = (
-            f"every resample gives {distribution[0, constant[0]]:g}, so resampling cannot say how sure that is; "
+            f"every resample gives {distribution[0, constant[0]]:g}, so resampling cannot measure its uncertainty; "
             "give data that vary"
         )
         raise DataError(msg)
 
 
 def is_constant(distribution: Values) -> NDArray[np.bool_]:
-    """Say of every component whether all resamples agree but for rounding."""
+    """Return for every component whether all resamples agree up to rounding."""
     spread = np.ptp(distribution, axis=0)
     constant: NDArray[np.bool_] = spread <= 1e-13 * np.abs(distribution).max(axis=0)
     return constant
@@ -285,7 +291,7 @@ def is_constant(distribution: Values) -> NDArray[np.bool_]:
 def interval(
     run: Run, statistic: Named, distribution: Values, method: Method, probabilities: Values
 ) -> tuple[Values, Values]:
-    """Return the ends of the interval, one number a component of the statistic."""
+    """Return the end points of the interval, one per component of the statistic."""
     weighted, error_formula = statistic
     estimate = run.estimate(weighted).reshape(-1)
     if method == "percentile":

@@ -1,7 +1,7 @@
 """From the bootstrap distribution of a statistic to an interval: percentile, basic, BCa, studentized.
 
-Distributions have one row a resample and one column a component of the statistic. SciPy's
-definitions are followed throughout.
+Distributions have one row per resample and one column per component of the statistic. All definitions
+follow SciPy.
 
 Efron, Tibshirani (1993), "An Introduction to the Bootstrap", chapters 12 to 14.
 """
@@ -41,7 +41,7 @@ def tails(confidence_level: float, alternative: Alternative) -> Values:
 
 
 def one_sided(low: Values, high: Values, alternative: Alternative) -> tuple[Values, Values]:
-    """Open the side that the alternative leaves open."""
+    """Make the end point infinite that the alternative leaves open."""
     if alternative == "less":
         low = np.full_like(low, -np.inf)
     if alternative == "greater":
@@ -56,7 +56,7 @@ def percentile(distribution: Values, probabilities: Values) -> tuple[Values, Val
 
 
 def basic(distribution: Values, estimate: Values, probabilities: Values) -> tuple[Values, Values]:
-    """Return the percentile interval turned around the estimate."""
+    """Return the percentile interval reflected at the estimate."""
     low, high = percentile(distribution, probabilities)
     return 2 * estimate - high, 2 * estimate - low
 
@@ -86,7 +86,7 @@ def bca(
 def acceleration(pools: list[Values]) -> Values:
     """Return the skewness of the jackknife values, pool by pool, that BCa corrects for.
 
-    Each pool has one row a deletion; the sums over several pools are those of independent samples.
+    Each pool has one row per deletion; the sums over several pools are those of independent samples.
     """
     cubes = squares = np.zeros(pools[0].shape[1])
     for values in pools:
@@ -95,7 +95,7 @@ def acceleration(pools: list[Values]) -> Values:
         cubes = cubes + (influence**3).sum(axis=0) / n**3
         squares = squares + (influence**2).sum(axis=0) / n**2
     if np.any(squares == 0):
-        msg = "BCa is undefined: leaving out any one row changes nothing in the statistic; use method='percentile'"
+        msg = "BCa is undefined: leaving out any row does not change the statistic; use method='percentile'"
         raise DataError(msg)
     skewness: Values = cubes / (6 * squares**1.5)
     return skewness
@@ -108,7 +108,7 @@ def studentized(
     error: Values,
     probabilities: Values,
 ) -> tuple[Values, Values]:
-    """Return the interval of the estimate's distance from the truth in standard errors.
+    """Return the interval from the quantiles of the studentised statistic.
 
     ``errors`` are those of every resample, ``error`` is that of the data.
     """

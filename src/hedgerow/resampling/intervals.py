@@ -25,19 +25,19 @@ __all__ = ["Interval", "accuracy_interval"]
 )
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and the interval around it.
+    """An estimate with an interval.
 
     Attributes
     ----------
     estimate, low, high : float
-        The estimate and the two ends of the interval.
+        The estimate and the end points of the interval.
     confidence_level : float
-        The share of such intervals that are to contain the true value.
+        The proportion of such intervals that contain the true value.
     n : int
-        How many observations the estimate rests on.
+        The number of observations.
     method : {"bootstrap", "exact"}
-        "exact" (Clopper and Pearson 1934) where every observation is the same and resampling
-        would show no spread at all.
+        "exact" (Clopper and Pearson 1934) if all observations are equal, so that resampling shows no
+        variation.
     """
 
     estimate: float
@@ -55,27 +55,27 @@ def accuracy_interval(
     n_resamples: int = 2000,
     seed: int,
 ) -> Interval:
-    """Return the share of correct predictions with its percentile bootstrap interval.
+    """Return the proportion of correct predictions with a percentile bootstrap interval.
 
     Parameters
     ----------
     correct : ndarray of bool
-        For every row whether it was predicted right.
+        For every row whether it was predicted correctly.
     confidence_level : float
-        Between 0 and 1.
+        The confidence level, between 0 and 1.
     n_resamples : int
-        How many bootstrap samples are drawn.
+        The number of bootstrap samples.
     seed : int
         Seed of the draws.
 
     Returns
     -------
     Interval
-        Its ``method`` is "exact" if no row, or every row, was predicted right.
+        Its ``method`` is "exact" if no row, or every row, was predicted correctly.
     """
     n = len(correct)
     if n == 0:
-        raise DataError("there are no predictions to judge; give at least one row")
+        raise DataError("there are no predictions to evaluate; give at least one row")
     if not 0 < confidence_level < 1:
         msg = f"confidence_level={confidence_level!r} is not between 0 and 1; try 0.95"
         raise ParameterError(msg)
@@ -94,8 +94,8 @@ def _bootstrap(
 ) -> tuple[float, float]:
     """Return the percentile interval.
 
-    n draws with replacement from n rows of which n_correct are right hold a binomial number of
-    right ones: drawing that number is the bootstrap itself, at a cost that does not grow with n.
+    The number of correct rows in n draws with replacement is binomial: drawing this number is the
+    bootstrap itself, at a cost that does not grow with n.
     """
     shares = generator_of(seed).binomial(n, n_correct / n, n_resamples) / n
     tail = (1 - confidence_level) / 2

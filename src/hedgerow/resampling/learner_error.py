@@ -1,8 +1,9 @@
 """The error of a learner by the bootstrap: out-of-bag, .632 and .632+.
 
-A learner is fitted to resamples and judged on the rows each of them lacks. That error is too high,
-as a resample holds only 63.2 % of the rows; the error on the training rows is too low; .632 weighs
-the two, and .632+ moves the weight towards the first as the learner overfits.
+A learner is fitted to resamples and evaluated on the rows that each of them leaves out. This error
+is too high, as a resample contains only 63.2 % of the rows; the training error is too low. The .632
+method combines the two with fixed weights, and .632+ shifts the weight towards the first if the
+learner overfits.
 
 Efron, Tibshirani (1997), "Improvements on cross-validation: the .632+ bootstrap method", JASA 92.
 """
@@ -38,7 +39,7 @@ RowLoss: TypeAlias = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 ErrorMethod: TypeAlias = Literal[".632+", ".632", "out_of_bag"]
 
 SHARE_DRAWN = 1 - np.exp(-1)
-"""The share of the rows that a resample holds, .632."""
+"""The proportion of the rows that a resample contains, .632."""
 
 _MOST_SHIFTS = 1000
 
@@ -62,27 +63,27 @@ _ROW_LOSSES: dict[str, RowLoss] = {
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """The error that a learner fitted to these rows makes on new ones.
+    """The estimated error of a learner, fitted to these rows, on new rows.
 
     Attributes
     ----------
     error : float
         The estimate by ``method``.
     confidence_interval : ConfidenceInterval or None
-        Its ends; None if all rows have the same error. It reflects that the rows are a sample to
-        judge by, not that another sample would have trained another model.
+        The interval; None if all rows have the same error. It reflects which rows are evaluated,
+        not that other rows would have trained another model.
     training_error : float
-        The error on the rows the learner was fitted to.
+        The error on the training rows.
     out_of_bag_error : float
-        Row by row the error of the fits whose resample lacks the row, averaged over rows.
+        For each row the error of the fits whose resample leaves it out, averaged over rows.
     no_information_error : float
-        The error if features and target had nothing to do with each other.
+        The error if features and target were independent.
     method : {".632+", ".632", "out_of_bag"}
-        Which estimate ``error`` is.
+        The method of ``error``.
     confidence_level : float
-        The share of such intervals that are to contain the true value.
+        The proportion of such intervals that contain the true value.
     n_resamples : int
-        How many resamples the learner was fitted to.
+        The number of resamples the learner was fitted to.
     """
 
     error: float
@@ -124,41 +125,42 @@ def bootstrap_error(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ErrorEstimate:
-    """Estimate the error of a learner on new rows from the rows it learns from.
+    """Estimate the error of a learner on new rows by the bootstrap.
 
     Parameters
     ----------
     learner : estimator
-        Anything with scikit-learn's ``fit`` and ``predict``; it is cloned, never fitted in place.
-    X : array, sparse matrix or frame
+        Any estimator with ``fit`` and ``predict``; it is cloned, never fitted in place.
+    X : array, sparse matrix or data frame
         The features.
     y : array-like
         The target.
     method : {".632+", ".632", "out_of_bag"}
-        ".632+" is right for learners that overfit, ".632" is too low for them.
+        ".632+" also suits learners that overfit, for which ".632" is too low.
     n_resamples : int
-        How many resamples the learner is fitted to.
+        The number of resamples the learner is fitted to.
     metric : {"misclassification", "squared_error", "absolute_error"}, callable or None
-        The loss of every row: a callable takes targets and predictions and returns one number a
-        row. None is misclassification for classifiers and squared error for others.
+        The loss of every row: a callable takes targets and predictions and returns one number per
+        row. None means misclassification for classifiers and squared error for other learners.
     confidence_level : float
-        Between 0 and 1.
+        The confidence level, between 0 and 1.
     strata, groups : array-like or None
-        One label a row: resamples keep the size of strata and take groups whole.
+        One label per row: resamples keep the size of every stratum and draw groups as a whole.
     random_state : int, RandomState, Generator or None
-        Seed of the resamples, and of every fit whose learner has no seed of its own.
+        Seed of the resamples, and of every fit if the learner has no seed.
     n_jobs : int or None
-        How many fits run side by side; None is all cores. The result does not depend on it.
+        The number of fits that run in parallel; None means all cores. The result does not depend on
+        it.
 
     Returns
     -------
     ErrorEstimate
-        The error, its interval and what it was made of.
+        The error, its interval and its components.
 
     Raises
     ------
     StoppedError
-        If a time limit or a callback stopped it: half of the fits are no estimate.
+        If a time limit or a callback stopped it: part of the fits is not enough for an estimate.
 
     Examples
     --------
@@ -176,7 +178,7 @@ def bootstrap_error(
     refuse_masked(y, "y")
     X, y = _rows_of(X), np.asarray(y)
     if y.shape != (X.shape[0],):
-        msg = f"y has shape {y.shape}, but X has {X.shape[0]} rows; give one target a row"
+        msg = f"y has shape {y.shape}, but X has {X.shape[0]} rows; give one target per row"
         raise DataError(msg)
     seed = check_seed(random_state)
     trial = _Trial(learner, X, y, _row_loss(metric, learner), seed)
@@ -205,7 +207,7 @@ def bootstrap_error(
 
 @dataclass(frozen=True)
 class _Trial:
-    """A learner, its rows, and how its predictions are judged."""
+    """A learner, its rows, and the loss of its predictions."""
 
     learner: Any
     X: Any
@@ -218,14 +220,14 @@ class _Trial:
         learner = seeded_clone(self.learner, self.seed, number)
         y = self.y[rows]
         if is_classifier(learner) and len(np.unique(y)) < 2:
-            msg = "a resample holds one class only; keep class sizes with strata=y"
+            msg = "a resample contains only one class; keep class sizes with strata=y"
             raise DataError(msg)
         return learner.fit(take_rows(self.X, rows), y)
 
     def losses_left_out(
         self, resample: tuple[int, NDArray[np.uint8]]
     ) -> tuple[NDArray[np.int64], Values]:
-        """Return the rows that a numbered resample lacks, and the losses of its fit on them."""
+        """Return the rows that a numbered resample leaves out, and the losses of its fit on them."""
         number, counts = resample
         left_out = np.flatnonzero(counts == 0)
         if not len(left_out):
@@ -238,7 +240,7 @@ class _Trial:
         """Return the loss of every row."""
         values = np.asarray(self.row_loss(y, prediction), dtype=np.float64)
         if values.shape != y.shape:
-            msg = f"metric returned shape {values.shape} for {len(y)} rows; return one loss a row"
+            msg = f"metric returned shape {values.shape} for {len(y)} rows; return one loss per row"
             raise ParameterError(msg)
         return values
 
@@ -258,21 +260,21 @@ def _row_loss(metric: Any, learner: Any) -> RowLoss:
 
 
 def _mean_out_of_bag(trial: _Trial, counts: NDArray[np.uint8], n_threads: int) -> Values:
-    """Return for every row the mean loss of the fits whose resample lacks it."""
+    """Return for every row the mean loss of the fits whose resample leaves it out."""
     total, n_fits = np.zeros(len(trial.y)), np.zeros(len(trial.y))
     monitor = current()
     key = None if monitor.store is None else fingerprint("bootstrap_error", trial, counts)
     results = side_by_side(trial.losses_left_out, list(enumerate(counts)), n_threads, key=key)
     for number, (left_out, losses) in enumerate(results, start=1):
         if monitor.reason is not None:
-            msg = f"bootstrap_error had to stop ({monitor.reason}) after {number - 1} of {len(counts)} fits; let it run to the end, or draw fewer resamples"
+            msg = f"bootstrap_error was stopped ({monitor.reason}) after {number - 1} of {len(counts)} fits; let it run to the end, or draw fewer resamples"
             raise StoppedError(msg)
         total[left_out] += losses
         n_fits[left_out] += 1
         monitor.report(number, len(counts))
     never = np.flatnonzero(n_fits == 0)
     if len(never):
-        msg = f"row {never[0]} is in every one of the {len(counts)} resamples; draw more of them, or use smaller groups"
+        msg = f"row {never[0]} is in all {len(counts)} resamples; draw more of them, or use smaller groups"
         raise DataError(msg)
     mean: Values = total / n_fits
     return mean
@@ -299,13 +301,13 @@ def _weight(
         return 1.0
     if method == ".632":
         return float(SHARE_DRAWN)
-    # The relative overfitting rate: 0 if none, 1 if nothing was learnt that holds on other rows.
+    # The relative overfitting rate: 0 without overfitting, 1 if nothing learnt generalises.
     capped = min(out_of_bag, no_information)
     overfits = capped > training
     rate = (capped - training) / (no_information - training) if overfits else 0.0
     weight = SHARE_DRAWN / (1 - (1 - SHARE_DRAWN) * rate)
     if out_of_bag > no_information and overfits:
-        # No learner is charged more than what knowing nothing costs.
+        # The estimate never exceeds the no-information error.
         weight *= (capped - training) / (out_of_bag - training)
     return float(weight)
 

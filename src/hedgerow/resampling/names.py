@@ -30,12 +30,12 @@ Named: TypeAlias = tuple[WeightedStatistic, WeightedStatistic | None]
 
 
 def is_named(statistic: Any) -> bool:
-    """Say whether the statistic is given by name, as "mean" or ("quantile", 0.9)."""
+    """Return whether the statistic is given by name, as "mean" or ("quantile", 0.9)."""
     return isinstance(statistic, str | tuple)
 
 
 def needs_pairs(statistic: Any) -> bool:
-    """Say whether the statistic is a named one of several columns."""
+    """Return whether the statistic is a named one of several columns."""
     return isinstance(statistic, str) and statistic in _OF_PAIRS
 
 
@@ -50,7 +50,7 @@ def named_statistic(statistic: Any, tables: Tables) -> Named:
         "quantile": 'give ("quantile", 0.9)',
     }
     known = ", ".join(map(repr, (*_OF_ONE, *_OF_PAIRS)))
-    msg = f"statistic={statistic!r} is no name known here; {hint.get(statistic, f'give a callable, one of {known}, or (quantile, probability)')}"
+    msg = f"statistic={statistic!r} is not a known name; {hint.get(statistic, f'give a callable, one of {known}, or (quantile, probability)')}"
     raise ParameterError(msg)
 
 
@@ -60,7 +60,7 @@ def _probability(statistic: tuple[Any, ...]) -> float:
         (probability,) = arguments
         if is_number(probability) and 0 <= probability <= 1:
             return float(probability)
-    msg = f'statistic={statistic!r} is not understood; give ("quantile", p) with p between 0 and 1'
+    msg = f'statistic={statistic!r} is invalid; give ("quantile", p) with p between 0 and 1'
     raise ParameterError(msg)
 
 
@@ -91,7 +91,7 @@ def _quantile(probability: float, tables: Tables) -> Named:
 def _gini_coefficient(tables: Tables) -> Named:
     sample = _only(tables)
     if sample.ndim != 1 or sample.min() < 0 or sample.max() == 0:
-        msg = f"the Gini coefficient got a sample of shape {sample.shape} with values from {sample.min():g} to {sample.max():g}; give one column of values that are not negative and not all zero"
+        msg = f"the Gini coefficient got a sample of shape {sample.shape} with values from {sample.min():g} to {sample.max():g}; give one column of non-negative values that are not all zero"
         raise DataError(msg)
     return GiniCoefficient(sample), None
 
@@ -112,7 +112,7 @@ def _regression(tables: Tables) -> Named:
     X, y = tables[0].reshape(len(tables[0]), -1), tables[1]
     constant = np.flatnonzero(X.std(axis=0) == 0)
     if len(constant):
-        msg = f"column {constant[0]} of X is constant, as the intercept is; drop it"
+        msg = f"column {constant[0]} of X is constant, like the intercept; remove it"
         raise DataError(msg)
     return Regression(X, y), None
 
@@ -129,14 +129,14 @@ def _auc(tables: Tables, gini: bool = False) -> Named:
 def _only(tables: Tables) -> NDArray[np.float64]:
     if len(tables) == 1:
         return tables[0]
-    msg = f"this statistic is of one sample, but got {_shapes(tables)}; give one, or a callable of all"
+    msg = f"this statistic takes one sample, but got {_shapes(tables)}; give one, or a callable of all"
     raise DataError(msg)
 
 
 def _two_columns(tables: Tables) -> NDArray[np.float64]:
     columns = np.column_stack(tables)
     if columns.shape[1] != 2:
-        msg = f"this statistic is of two columns, but got {_shapes(tables)}; give data=(first, second)"
+        msg = f"this statistic takes two columns, but got {_shapes(tables)}; give data=(first, second)"
         raise DataError(msg)
     return columns
 

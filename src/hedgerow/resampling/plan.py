@@ -20,7 +20,7 @@ from hedgerow.errors import DataError
 __all__ = ["Counts", "Plan", "make_plan"]
 
 Counts: TypeAlias = NDArray[np.uint8]
-"""One row a resample, one column a row of the data; in C order."""
+"""One row per resample and one column per row of the data, in C order."""
 
 CELLS_PER_BLOCK = 1 << 20
 """Counts in a block: enough to make Python's overhead vanish, few enough to stay in the cache."""
@@ -132,7 +132,7 @@ def make_plan(n_rows: int, strata: Any = None, groups: Any = None) -> Plan:
     pool_of_unit = pool[first_row]
     astray = np.flatnonzero(pool_of_unit[unit] != pool)
     if len(astray):
-        msg = f"row {astray[0]} is in another stratum than the first row of its group; give every group one stratum"
+        msg = f"row {astray[0]} is in a different stratum than the first row of its group; give every group one stratum"
         raise DataError(msg)
     order = np.argsort(pool_of_unit, kind="stable")
     rank = np.empty_like(order)
@@ -147,6 +147,6 @@ def _codes(name: str, labels: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the labels as numbers from 0."""
     labels = np.asarray(labels)
     if labels.shape != (n_rows,):
-        msg = f"{name} has shape {labels.shape}, but the data have {n_rows} rows; give one label a row"
+        msg = f"{name} has shape {labels.shape}, but the data have {n_rows} rows; give one label per row"
         raise DataError(msg)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -79,7 +79,7 @@ class Run:
             values.append(value)
             monitor.report(len(values), len(blocks))
             if monitor.reason is not None:
-                msg = f"the bootstrap had to stop ({monitor.reason}) after {len(values)} of {len(blocks)} blocks of resamples; let it run to the end, or draw fewer"
+                msg = f"the bootstrap was stopped ({monitor.reason}) after {len(values)} of {len(blocks)} blocks of resamples; let it run to the end, or draw fewer"
                 raise StoppedError(msg)
         return np.concatenate(values)
 

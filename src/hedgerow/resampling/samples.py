@@ -46,7 +46,7 @@ class Samples:
             return make_plan(self.sizes[0], strata, groups)
         if strata is not None or groups is not None:
             msg = (
-                f"strata and groups name the rows of one table, but there are {len(self.parts)} "
+                f"strata and groups label the rows of one table, but there are {len(self.parts)} "
                 "independent samples; put them into one table or set paired=True"
             )
             raise ParameterError(msg)
@@ -79,7 +79,7 @@ def read_samples(data: Any, axis: int = 0, paired: bool = False) -> Samples:
         msg = f"sample {sizes.index(min(sizes))} has {min(sizes)} row(s); a bootstrap needs at least 2"
         raise DataError(msg)
     if paired and len(set(sizes)) > 1:
-        msg = f"paired samples have {', '.join(map(str, sizes))} rows; give each row of one its partner in the others"
+        msg = f"paired samples have {', '.join(map(str, sizes))} rows; give samples with the same number of rows"
         raise DataError(msg)
     return Samples(parts, sizes, paired or len(parts) == 1)
 
@@ -95,7 +95,7 @@ def _rows_first(part: Any, axis: int, i: int) -> Any:
         array = np.asarray(part)
         return np.moveaxis(array, axis, 0)
     except ValueError as error:
-        msg = f"sample {i} has no axis {axis} to draw rows from ({error}); give an array or a frame with rows"
+        msg = f"sample {i} has no axis {axis} to draw rows from ({error}); give an array or a data frame with rows"
         raise DataError(msg) from error
 
 
@@ -106,7 +106,7 @@ def _numbers(part: Any, name: str) -> NDArray[np.float64]:
         try:
             numbers = np.asarray(part, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            msg = f"{name} does not hold numbers ({error}); encode it first, or give a callable that understands it"
+            msg = f"{name} is not numeric ({error}); encode it first, or give a callable that accepts it"
             raise DataError(msg) from error
     if numbers.ndim > 2:
         msg = f"{name} has {numbers.ndim} dimensions; give one column or a table"
@@ -114,13 +114,13 @@ def _numbers(part: Any, name: str) -> NDArray[np.float64]:
     astray = np.argwhere(~np.isfinite(numbers))
     if len(astray):
         value = numbers[tuple(astray[0])]
-        msg = f"{name} holds {value} at row {astray[0][0]}; drop the row or fill the value in"
+        msg = f"{name} holds {value} at row {astray[0][0]}; remove the row or impute the value"
         raise DataError(msg)
     return numbers.astype(np.float64, copy=False)
 
 
 class Called:
-    """Any callable of the samples, called on the rows of each resample in their old order."""
+    """Any callable of the samples, called on the rows of each resample in their original order."""
 
     def __init__(
         self, function: Callable[..., Any], samples: Samples, plan: Plan, vectorized: bool | None
@@ -129,7 +129,7 @@ class Called:
         if vectorized is None:
             vectorized = are_arrays and _takes_axis(function)
         elif vectorized and not are_arrays:
-            msg = "vectorized=True needs arrays, but a sample is a frame; set vectorized=False or give its numbers"
+            msg = "vectorized=True needs arrays, but a sample is a data frame; set vectorized=False or give arrays"
             raise ParameterError(msg)
         self._function = function
         self._samples = samples
@@ -146,7 +146,7 @@ class Called:
         try:
             return np.stack([self._numbers(value) for value in values])
         except ValueError as error:
-            msg = f"the statistic has another shape in some resamples ({error}); return one shape always"
+            msg = f"the statistic does not have the same shape in all resamples ({error}); always return the same shape"
             raise DataError(msg) from error
 
     def _value(self, counts: Counts) -> Any:

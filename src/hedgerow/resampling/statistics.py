@@ -115,7 +115,7 @@ class Correlation:
 
 
 class Regression:
-    """Least squares: the intercept, then one coefficient a feature.
+    """Least squares: the intercept, then one coefficient per feature.
 
     The normal equations are solved for centred and scaled features; their error grows with the
     square of the features' condition number.

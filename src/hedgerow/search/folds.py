@@ -90,8 +90,8 @@ def class_folds(
     if len(single):
         label = classes.tolist()[single[0]]
         msg = (
-            f"class {label!r} has a single row with a weight, and cross-validation needs one to fit "
-            "and one to leave out; add rows of this class or drop it"
+            f"class {label!r} has a single row of positive weight, but cross-validation needs at least "
+            "two; add rows of this class or remove it"
         )
         raise DataError(msg)
     return dealt_folds(codes, min(int(cv), int(sizes[sizes > 0].min())), weights, seed)

@@ -39,8 +39,8 @@ def scores_of(model: Any, X: Any) -> Values:
     expected = (len(scores),) if n_classes == 2 else (len(scores), n_classes)
     if scores.shape != expected:
         msg = (
-            f"{type(model).__name__} gives scores of shape {scores.shape} for {n_classes} classes, "
-            f"where {expected} is needed; have it give one score a class"
+            f"{type(model).__name__} returns scores of shape {scores.shape} for {n_classes} classes, "
+            f"but {expected} is needed; return one score per class"
         )
         raise ParameterError(msg)
     return scores
@@ -50,8 +50,8 @@ def probabilities_of(model: Any, X: Any) -> Values:
     """Return the probabilities that a fitted classifier gives, one column a class."""
     if not hasattr(model, "predict_proba"):
         msg = (
-            f"{type(model).__name__} gives no probabilities; calibrate it first, "
-            "by hedgerow.calibrate, or LinearSVC(calibrate='sigmoid')"
+            f"{type(model).__name__} has no probabilities; calibrate it first "
+            "with hedgerow.calibrate, or use LinearSVC(calibrate='sigmoid')"
         )
         raise ParameterError(msg)
     return np.asarray(model.predict_proba(X), dtype=np.float64)
@@ -156,7 +156,7 @@ class _OutOfFold:
         if not present.all():
             label = self.data.classes[~present].tolist()[0]
             msg = (
-                f"a split leaves no row of class {label!r} to fit; "
-                "give a number of folds, or a splitter that keeps the classes apart"
+                f"a split has no training row of class {label!r}; "
+                "give a number of folds, or a stratified splitter"
             )
             raise DataError(msg)

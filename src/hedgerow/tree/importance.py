@@ -1,10 +1,10 @@
-"""How much the features of one tree matter: three measures, each one number a feature.
+"""Feature importances of a single tree: three measures, each with one number per feature.
 
-The score of a split is what it takes off the impurity of its node,
+The score of a split is the impurity decrease of its node,
 
     I(node) - (n_left / n I(left) + n_right / n I(right)),
 
-with sums of weights for n, so that rows of weight 1 count as rows.
+where n is a sum of weights, so that a row of weight 1 counts as one row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 
 def split_scores(tree: Tree) -> Vector:
-    """Return the score of every split: by how much it lowers the impurity of its node.
+    """Return the score of every split: the impurity decrease of its node.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def split_scores(tree: Tree) -> Vector:
     Returns
     -------
     scores : ndarray of shape (n_nodes,)
-        0 for leaves. Never negative: no criterion's score is, but for rounding.
+        The scores, never negative; 0 for leaves.
     """
     scores = np.zeros(tree.node_count)
     inner = np.flatnonzero(~tree.is_leaf)
@@ -53,8 +53,8 @@ def three_measures(tree: Tree) -> tuple[Vector, Vector, Vector]:
     Returns
     -------
     occurrences, impurity, average : ndarray of float64 of shape (n_features,)
-        What :func:`occurrences`, :func:`impurity_importance` and :func:`node_average` return; the
-        tree is gone through once.
+        The results of :func:`occurrences`, :func:`impurity_importance` and :func:`node_average`,
+        computed in one pass over the tree.
     """
     inner = np.flatnonzero(~tree.is_leaf)
     feature, n_features = tree.feature[inner], tree.n_features
@@ -67,19 +67,19 @@ def three_measures(tree: Tree) -> tuple[Vector, Vector, Vector]:
 
 
 def impurity_importance(tree: Tree, normalize: bool = True) -> Vector:
-    """Return the decrease of impurity that each feature's splits bring, each by its share of the rows.
+    """Return the impurity decrease of each feature, weighted by the share of the rows.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     normalize : bool, default=True
-        Whether the numbers are divided by their sum, if that is not 0.
+        Whether to divide the result by its sum, if that is not 0.
 
     Returns
     -------
     importance : ndarray of shape (n_features,)
-        Of each feature, the sum of n_node / N times the score over the nodes that split by it: the
+        For each feature, the sum of n_node / N times the score over the nodes that split on it: the
         "mean decrease in impurity" of scikit-learn's ``feature_importances_``.
     """
     inner = np.flatnonzero(~tree.is_leaf)
@@ -90,7 +90,7 @@ def impurity_importance(tree: Tree, normalize: bool = True) -> Vector:
 
 
 def occurrences(tree: Tree) -> Vector:
-    """Return how many nodes split by each feature.
+    """Return the number of nodes that split on each feature.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ def occurrences(tree: Tree) -> Vector:
     Returns
     -------
     importance : ndarray of float64 of shape (n_features,)
-        Whole numbers.
+        The counts, as whole numbers.
     """
     return three_measures(tree)[0]
 
 
 def node_average(tree: Tree) -> Vector:
-    """Return the mean score of the nodes that split by each feature, divided by the sum over features.
+    """Return the mean score of the nodes that split on each feature, divided by the sum over features.
 
-    Every node counts the same, whether it holds all rows or two of them.
+    Every node counts the same, whether it has all rows or two of them.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def node_average(tree: Tree) -> Vector:
     Returns
     -------
     importance : ndarray of shape (n_features,)
-        0 for features that no node splits by; the sum is 1, or 0 where no split has a score.
+        The shares, 0 for features that no node splits on; they sum to 1, or to 0 if all scores are 0.
     """
     return three_measures(tree)[2]
 
@@ -132,7 +132,7 @@ def _scores_of(tree: Tree, inner: NDArray[np.int64]) -> Vector:
 
 
 def _summed(feature: NDArray[np.int64], of_node: Vector, n_features: int) -> Vector:
-    """Return the sums over the nodes that split by each feature."""
+    """Return the sums over the nodes that split on each feature."""
     sums = np.bincount(feature, of_node, minlength=n_features)
     return sums.astype(np.float64, copy=False)  # of nothing they are integers
 

@@ -1,4 +1,4 @@
-"""The decision tree for values."""
+"""The decision tree for regression."""
 
 from __future__ import annotations
 
@@ -27,75 +27,78 @@ _RULES = {"criterion": one_of(*_CRITERIA), **GROWTH_RULES}
 
 @stateful(_RULES, **FITTED_RULES, **PRUNABLE_RULES)
 class DecisionTreeRegressor(RegressorMixin, PrunableTree):
-    r"""A tree of questions whose leaves hold values.
+    r"""A decision tree for regression.
 
-    Each node asks whether a number is at most a threshold, or whether a category is in a set. It is
-    the question that lowers the impurity I most:
+    Each node tests whether a number is at most a threshold, or whether a category is in a set. It
+    makes the split with the largest decrease of the impurity I:
 
     .. math:: I(node) - \frac{w_{left}}{w} I(left) - \frac{w_{right}}{w} I(right)
 
-    where w is the weight of the rows of a node. Rows with a missing value go to the side where they
-    lower it more.
+    where w is the weight of the rows of a node. Rows with a missing value go to the side that
+    gives the larger decrease.
 
     Parameters
     ----------
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
-        The impurity of the values y of a node: their variance, and leaves predict the mean; their mean
-        distance to the median, which leaves predict; or mean(y log(y / mean)), half the Poisson
-        deviance, and the mean. "variance" and "friedman_mse" are other names of "squared_error".
+        The impurity of the targets y of a node: "squared_error" is the variance, and leaves
+        predict the mean; "absolute_error" is the mean distance to the median, and leaves predict
+        the median; "poisson" is mean(y log(y / mean)), half the Poisson deviance, and leaves
+        predict the mean. "variance" and "friedman_mse" are other names of "squared_error".
     splitter : {"best", "random", "mean", "median"}, default="best"
-        How a feature is split: where the criterion is best; at random; or at the mean or the median of
-        its values in the node, which takes no search. Among the features the best is taken. Categories
-        are split by a random set with "random", else by the best one.
+        Where a feature is split: at the best threshold, at a random one, or at the mean or the
+        median of its values in the node, which needs no search. The best feature is then chosen.
+        Categories are split by a random set with "random", otherwise by the best one.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf.
+        The maximum depth of the tree.
     min_samples_split : int or float, default=2
-        Fewest rows of a node that is split; a float is a share of all rows, rounded up.
+        The minimum number of rows of a node to be split; a float is a fraction of all rows, rounded
+        up.
     min_samples_leaf : int or float, default=1
-        Fewest rows of a leaf; a float is a share of all rows, rounded up.
+        The minimum number of rows in a leaf; a float is a fraction of all rows, rounded up.
     min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the weight of all rows.
+        The minimum weight of a leaf, as a fraction of the weight of all rows.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        How many features are tried for each split, drawn anew each time among those that vary in the
-        node; a float is a share of all, None means all.
+        The number of features considered for each split, drawn at random among those that vary in
+        the node; a float is a fraction of all, None means all.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds what is drawn. With all features and ``splitter`` other than "random" nothing is.
+        Seed of the random draws. With all features and ``splitter`` other than "random" nothing is
+        random.
     max_leaf_nodes : int or None, default=None
-        Most leaves; the split that lowers the impurity most is then made first.
+        The maximum number of leaves; the tree is then grown best-first.
     min_impurity_decrease : float, default=0.0
-        Least that a split must take off the impurity, times the node's share of the weight.
+        The minimum impurity decrease of a split, times the node's share of the weight.
     ccp_alpha : float, default=0.0
-        What a leaf costs in cost-complexity pruning, which follows the growth; 0 prunes nothing.
+        The cost of a leaf in cost-complexity pruning after growth; 0 prunes nothing.
     monotonic_cst : array of -1, 0 and 1 of shape (n_features,), or None, default=None
-        For each feature, whether the prediction must not fall (1) or must not rise (-1) with it.
+        For each feature, whether the prediction must not decrease (1) or not increase (-1) with it.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns are categories. "from_dtype": text, truth values and types for categories, of a
-        dataframe or of an array of objects. A list of names, of places, or of a truth value a column:
-        these too. None: no column is, and all must hold numbers.
+        The categorical columns. "from_dtype": columns of text, booleans or a categorical type, in
+        a data frame or an array of objects. A list of names, of positions, or of one boolean per
+        column: these as well. None: no column; all must be numeric.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take; nodes that are not split by then are leaves.
+        Time limit of a fit in seconds; nodes not split by then become leaves.
 
     Attributes
     ----------
     n_outputs_ : int
-        Columns of y.
+        The number of columns of y.
     n_features_in_, feature_names_in_
         The columns seen in fit.
     categories_ : tuple of ndarray
-        For every feature the values of its categories, sorted; an empty array for numbers.
+        For every feature its categories, sorted; an empty array for numeric features.
     max_features_ : int
-        How many features are tried for each split.
+        The number of features considered for each split.
     feature_importances_ : ndarray of shape (n_features,)
-        How much of the impurity's decrease each feature brings.
+        The share of each feature in the impurity decrease.
     tree_ : Tree
         The tree, as flat arrays.
     status_ : str
-        "grown", or why growth stopped before its end: "time_limit", "interrupted" by Ctrl-C, or
+        "grown", or why growth stopped early: "time_limit", "interrupted" by Ctrl-C, or
         "stopped" by a callback.
     pruning_ : Pruning
-        Of a model that ``prune`` returned: what was done.
+        A record of the pruning, if ``prune`` returned the model.
 
     Examples
     --------
@@ -148,18 +151,19 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
-            The rows; values may be missing, and columns of a dataframe or of objects may be categories.
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows; values may be missing, and columns of a data frame or of objects may
+            be categorical.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The values.
+            The targets.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows: a weight of 2 is the same as giving the row twice, but for what counts
-            rows; a row of weight 0 is as if absent.
+            Sample weights: a weight of 2 is the same as giving the row twice, except where rows
+            are counted; a row of weight 0 is ignored.
 
         Returns
         -------
-        self
-            Fitted.
+        DecisionTreeRegressor
+            The fitted tree itself.
         """
         self._check()
         source = view_table(X)
@@ -168,29 +172,29 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
         return self
 
     def predict(self, X: Any) -> Vector:
-        """Return the value of each row's leaf.
+        """Return the prediction for each row.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
-            The rows.
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows to predict.
 
         Returns
         -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The values.
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions.
         """
         leaves = self.apply(X)
         values = self.tree_.value[leaves, :, 0]
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Vector:
-        """Return what ``sklearn.inspection.partial_dependence`` asks of regressors it knows."""
+        """Return the partial dependence, as ``sklearn.inspection.partial_dependence`` calls it."""
         points, features = read_points(self.category_columns_, grid, target_features)
         return partial_dependence(self.tree_, points, features)[:, 0, 0]
 
     def __sklearn_tags__(self) -> Any:
-        """Say what input and targets are welcome."""
+        """Declare the supported input and targets."""
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = self.criterion == "poisson"
         return tags

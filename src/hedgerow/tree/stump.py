@@ -1,4 +1,4 @@
-"""A tree of one question."""
+"""A decision tree with a single split."""
 
 from __future__ import annotations
 
@@ -16,69 +16,72 @@ _FIXED = (
     "min_impurity_decrease",
     "ccp_alpha",
 )
-"""Parameters of trees that mean nothing, or nothing new, for a tree of one question."""
+"""Parameters of trees that have no effect on a single split."""
 
 _RULES = {name: rule for name, rule in CLASS_RULES.items() if name not in _FIXED}
 
 
 @stateful(_RULES, **FITTED_CLASS_RULES)
 class DecisionStump(ClassTree):
-    """A tree of one question: the best single split into classes.
+    """A decision tree for classification with a single split.
 
-    It is a :class:`DecisionTreeClassifier` of depth 1, the weak learner of boosting. The one for values
-    is ``DecisionTreeRegressor(max_depth=1)``.
+    It is a :class:`DecisionTreeClassifier` of depth 1, the weak learner of boosting. The stump for
+    regression is ``DecisionTreeRegressor(max_depth=1)``.
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
-        The impurity of shares p: sum p (1 - p); -sum p log2 p, which has two names; 1 - max p.
+        The impurity of class proportions p: "gini" is sum p (1 - p), "entropy" and "log_loss" are
+        -sum p log2 p, "misclassification" is 1 - max p.
     splitter : {"best", "random", "mean", "median"}, default="best"
-        How a feature is split: where the criterion is best; at random; or at the mean or the median of
-        its values in the node, which takes no search. Among the features the best is taken. Categories
-        are split by a random set with "random", else by the best one.
+        Where a feature is split: at the best threshold, at a random one, or at the mean or the
+        median of its values in the node, which needs no search. The best feature is then chosen.
+        Categories are split by a random set with "random", otherwise by the best one.
     min_samples_leaf : int or float, default=1
-        Fewest rows of a leaf; a float is a share of all rows, rounded up.
+        The minimum number of rows in a leaf; a float is a fraction of all rows, rounded up.
     min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the weight of all rows.
+        The minimum weight of a leaf, as a fraction of the weight of all rows.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        How many features are tried for each split, drawn anew each time among those that vary in the
-        node; a float is a share of all, None means all.
+        The number of features considered for each split, drawn at random among those that vary in
+        the node; a float is a fraction of all, None means all.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds what is drawn. With all features and ``splitter`` other than "random" nothing is.
+        Seed of the random draws. With all features and ``splitter`` other than "random" nothing is
+        random.
     class_weight : dict, list of dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
-        list has a dictionary an output.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
+        A list has one dictionary per output.
     monotonic_cst : array of -1, 0 and 1 of shape (n_features,), or None, default=None
-        For each feature, whether the probability of the second of two classes must not fall (1) or must not rise (-1) with it.
+        For each feature, whether the probability of the second of two classes must not decrease (1)
+        or not increase (-1) with it.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns are categories. "from_dtype": text, truth values and types for categories, of a
-        dataframe or of an array of objects. A list of names, of places, or of a truth value a column:
-        these too. None: no column is, and all must hold numbers.
+        The categorical columns. "from_dtype": columns of text, booleans or a categorical type, in
+        a data frame or an array of objects. A list of names, of positions, or of one boolean per
+        column: these as well. None: no column; all must be numeric.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take; nodes that are not split by then are leaves.
+        Time limit of a fit in seconds; nodes not split by then become leaves.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,), or a list of one an output
+    classes_ : ndarray of shape (n_classes,), or a list with one per output
         The labels, sorted.
     n_classes_ : int, or ndarray of int of shape (n_outputs,)
-        How many there are.
+        The number of classes.
     n_outputs_ : int
-        Columns of y.
+        The number of columns of y.
     n_features_in_, feature_names_in_
         The columns seen in fit.
     categories_ : tuple of ndarray
-        For every feature the values of its categories, sorted; an empty array for numbers.
+        For every feature its categories, sorted; an empty array for numeric features.
     max_features_ : int
-        How many features are tried for each split.
+        The number of features considered for each split.
     feature_importances_ : ndarray of shape (n_features,)
-        How much of the impurity's decrease each feature brings.
+        The share of each feature in the impurity decrease.
     tree_ : Tree
         The tree, as flat arrays.
     status_ : str
-        "grown", or why growth stopped before its end: "time_limit", "interrupted" by Ctrl-C, or
+        "grown", or why growth stopped early: "time_limit", "interrupted" by Ctrl-C, or
         "stopped" by a callback.
 
     Examples
@@ -127,7 +130,7 @@ class DecisionStump(ClassTree):
         self.max_time = max_time
 
     def __sklearn_tags__(self) -> Any:
-        """Say that one question cannot tell many classes apart."""
+        """Declare that a single split cannot separate many classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags

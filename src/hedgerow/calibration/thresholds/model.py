@@ -64,13 +64,13 @@ def tune_threshold(
     metric, costs
         See :class:`ThresholdModel`.
     cv : None, int, splitter, or list of pairs of row numbers, default=None
-        None uses the model as it is. Otherwise it is fitted again to all rows, and the threshold uses the
-        scores of clones fitted without the rows that they score.
+        None uses the model as it is. Otherwise it is fitted again to all rows, and the threshold
+        uses the scores of clones fitted without the rows that they score.
     sample_weight : array of shape (n_samples,) or None
         Sample weights.
     random_state : int, RandomState, Generator or None
-        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
-        is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed;
+        None is the same as 0.
     n_jobs : int or None, default=None
         The number of fits that run in parallel; the result does not depend on it.
 
@@ -108,24 +108,27 @@ class ThresholdModel(WrappedClassifier):
     Parameters
     ----------
     learner : classifier, default=None
-        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless ``cv=None``.
+        The classifier that gives the scores; None means ``LinearSVC()``. It is cloned, unless
+        ``cv=None``.
     metric : str, ("precision_at_recall", share), callable or None, default=None
-        The metric to maximise: "accuracy", "balanced_accuracy", "f1", "jaccard", "matthews_corrcoef",
-        "precision" or "recall" of the second class, or the precision with a recall of at least a given
-        share, all with an exact search; or any other scikit-learn scorer of labels, or a function of true
-        and predicted labels, evaluated at 200 thresholds. None means "f1", unless there are costs.
+        The metric to maximise: "accuracy", "balanced_accuracy", "f1", "jaccard",
+        "matthews_corrcoef", "precision" or "recall" of the second class, or the precision with a
+        recall of at least a given share, all with an exact search; or any other scikit-learn scorer
+        of labels, or a function of true and predicted labels, evaluated at 200 thresholds. None
+        means "f1", unless there are costs.
     costs : matrix of shape (n_classes, n_classes) or None, default=None
-        ``costs[true, predicted]`` in the order of ``classes_``, instead of a metric. With two classes the
-        threshold of least mean cost is found. With more, the learner must have ``predict_proba``, and the
-        class of least expected cost is predicted.
+        ``costs[true, predicted]`` in the order of ``classes_``, instead of a metric. With two
+        classes the threshold of least mean cost is found. With more, the learner must have
+        ``predict_proba``, and the class of least expected cost is predicted.
     cv : int, splitter, list of pairs of row numbers, or None, default=5
-        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None uses the
-        learner as it is; it must be fitted, to other rows.
+        The folds whose scores are used: a number (fewer if a class is small) or a splitter. None
+        uses the learner as it is; it must be fitted, to other rows.
     random_state : int, RandomState, Generator or None, default=None
-        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed; None
-        is the same as 0.
+        Seed that assigns the rows to folds, if cv is a number, and seeds a learner without a seed;
+        None is the same as 0.
     n_jobs : int or None, default=None
-        The number of fits that run in parallel; None means all cores. The result does not depend on it.
+        The number of fits that run in parallel; None means all cores. The result does not depend on
+        it.
     max_time : float or None, default=None
         Time limit of a fit in seconds, including the folds, if the learner is one of Hedgerow's.
 
@@ -186,10 +189,10 @@ class ThresholdModel(WrappedClassifier):
         y : array of shape (n_samples,)
             The labels.
         sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in the same
-            fold, which a list of splits can ensure. With a number of folds, copies may be in different folds,
-            as other equal rows may: keeping them together would fit the learner without any row like those it
-            must score.
+            Sample weights. A weight of 2 is the same as giving the row twice if both copies are in
+            the same fold, which a list of splits can ensure. With a number of folds, copies may be
+            in different folds, as other equal rows may: keeping them together would fit the learner
+            without any row like those it must score.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A measure of features, or of groups of them, tree by tree: how it is taken, and its mean and spread."""
+"""A measure of features, or of groups of them, for each tree: its computation, mean and spread."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MeasureByTree:
 
     @staticmethod
     def of(trees: list[TreeMeasure], n_columns: int) -> MeasureByTree:
-        """Return what the trees say, one a row."""
+        """Return what the trees say, one per row."""
         ends = np.cumsum([0, *(len(tree.columns) for tree in trees)], dtype=np.int64)
         columns = np.concatenate([np.empty(0, np.int64), *(tree.columns for tree in trees)])
         values = np.concatenate([np.empty(0), *(tree.values for tree in trees)])

@@ -1,6 +1,6 @@
-"""Features that say nearly the same, so that none of them is missed when it alone is shuffled.
+"""Groups of correlated features, which share their importance.
 
-Two columns of numbers are compared by Spearman's rank correlation, a column of categories with one of
+Two numeric columns are compared by Spearman's rank correlation, a categorical column with one of
 numbers by the correlation ratio of its ranks, two of categories by Cramer's V; the last two corrected
 for the number of categories (Bergsma 2013). All are between 0 and 1 in size, and 1 for columns that
 tell each other.
@@ -34,7 +34,7 @@ Pairs: TypeAlias = tuple[Indices, Indices, Vector]
 """Pairs of features, and how strongly each pair is correlated."""
 
 Coded: TypeAlias = tuple[int, Indices, int]
-"""A column of categories: its place, their numbers row by row, and how many there are."""
+"""A categorical column: its place, their numbers row by row, and how many there are."""
 
 MOST_FEATURES = 5000
 """Above so many, correlations are not looked for."""
@@ -43,7 +43,7 @@ FEWEST_ROWS = 1000
 MOST_VALUES = 2**24
 """Rows are taken as long as there are no more values than that."""
 MOST_CATEGORICAL = 200
-"""Of so many columns of categories correlations are looked for; of those beyond, not."""
+"""Of so many categorical columns correlations are looked for; of those beyond, not."""
 MOST_CATEGORIES = 1000
 """A column of more categories names its rows, as it were, and is left out."""
 
@@ -54,7 +54,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class CorrelatedFeatures:
-    """Features of which every two are correlated, and how strongly the least of these pairs is."""
+    """Features of which every two are correlated, and the smallest of these correlations."""
 
     features: tuple[int, ...]
     least: float
@@ -113,7 +113,7 @@ def _unit_ranks(columns: NDArray[np.generic]) -> Vector:
 
 
 def _among_numbers(ranks: Vector, numeric: Indices, threshold: float) -> Pairs:
-    """Return the correlated pairs of columns of numbers, a block of products at a time."""
+    """Return the correlated pairs of numeric columns, a block of products at a time."""
     found: list[Pairs] = [_chosen(numeric[:0], numeric[:0], np.empty(0), threshold)]
     for begin in range(0, ranks.shape[1], _WIDTH):
         current().check()
@@ -132,7 +132,7 @@ def _codes(column: NDArray[np.generic]) -> tuple[Indices, int]:
 
 
 def _with_numbers(column: Coded, ranks: Vector, numeric: Indices, threshold: float) -> Pairs:
-    """Return the columns of numbers whose ranks a column of categories tells."""
+    """Return the numeric columns whose ranks a categorical column tells."""
     j, codes, n_codes = column
     n = len(codes)
     is_in = sp.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_codes, n))
@@ -144,7 +144,7 @@ def _with_numbers(column: Coded, ranks: Vector, numeric: Indices, threshold: flo
 
 
 def _with_categories(column: Coded, others: list[Coded], threshold: float) -> Pairs:
-    """Return those of other columns of categories that go with one of them."""
+    """Return those of other categorical columns that go with one of them."""
     j, codes, n_codes = column
     strength = np.array([_cramers_v(codes, n_codes, theirs, n) for _, theirs, n in others])
     places = np.array([k for k, _, _ in others], dtype=np.int64)

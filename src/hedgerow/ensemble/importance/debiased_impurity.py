@@ -1,4 +1,4 @@
-"""The decrease of impurity as rows tell it that the tree has not seen.
+"""The impurity decrease, estimated with the out-of-bag rows of each tree.
 
 X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu, "A debiased MDI feature importance measure for random
 forests", NeurIPS 2019. The decrease of impurity that the splits by a feature k bring is
@@ -38,12 +38,12 @@ Vector: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DebiasedImpurity:
-    """Judges the splits of trees by rows they have not seen."""
+    """Judges the splits of trees by their out-of-bag rows."""
 
     seen: TrainingRows
 
     def __call__(self, number: int) -> TreeMeasure:
-        """Return what the features matter to a tree."""
+        """Return the importance of the features to a tree."""
         seen = self.seen
         counts = seen.counts(number)
         out = seen.out(counts)
@@ -105,7 +105,7 @@ def _columns(
 def _leaf_sums(
     columns: list[tuple[NDArray[Any], Vector | None, int]], weights: Vector, n_nodes: int
 ) -> Vector:
-    """Return the weighted sums of y in every leaf, one column a class or a number."""
+    """Return the weighted sums of y in every leaf, with one column per class, or one for regression."""
     tables = [
         np.bincount(places, weights if y is None else weights * y, n_nodes * width)
         for places, y, width in columns

@@ -1,4 +1,4 @@
-"""Groups of features that are judged as one: read from what a user gives."""
+"""Groups of features that are evaluated as one, as a user gives them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FeatureGroups:
         return self.members == [(j,) for j in range(self.n_features)]
 
     def hold(self, features: tuple[int, ...]) -> bool:
-        """Say whether one block has all of some features."""
+        """Return whether one block has all of some features."""
         return any(set(features) <= set(block) for block in self.members if len(block) > 1)
 
 

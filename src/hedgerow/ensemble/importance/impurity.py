@@ -1,4 +1,4 @@
-"""How much the features matter in each tree of a forest: taken while a tree is hot, kept in few numbers.
+"""Feature importances of each tree of a forest, computed while it is grown and stored compactly.
 
 Packed trees know no impurities. Of every tree the three measures of :mod:`hedgerow.tree.importance`
 are kept for the features that it uses, tree after tree, as the rows of a sparse matrix are.
@@ -47,7 +47,7 @@ class TreeImportances:
 
 
 def importances_of(tree: Tree) -> TreeImportances:
-    """Return what the features of a tree matter."""
+    """Return the importances of the features of a tree."""
     times, impurity, average = three_measures(tree)
     used = np.flatnonzero(times)
     return TreeImportances(
@@ -109,7 +109,7 @@ class ForestImportances:
         return ForestImportances(n_features, ends, *map(joined, _MEASURES))  # type: ignore[arg-type]
 
     def by_tree(self, kind: Kind) -> sp.csr_array:
-        """Return one of the measures, a row a tree and a column a feature."""
+        """Return one of the measures, with one row per tree and one column per feature."""
         values = getattr(self, kind).astype(np.float64)
         shape = len(self.ends), self.n_features
         return sp.csr_array((values, self.features, self._starts), shape=shape)

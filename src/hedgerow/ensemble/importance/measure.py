@@ -1,4 +1,4 @@
-"""From a question about the features of a forest to a record of what they matter."""
+"""The computation of feature importances of a forest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Members: TypeAlias = Sequence[tuple[int, ...]]
 
 
 def _metric(value: Any) -> str | None:
-    """Allow what ``metric`` may be."""
+    """Check the value of ``metric``."""
     fine = value is None or isinstance(value, str) or callable(value)
     return None if fine else "None, the name of a scorer, or a function of y and predictions"
 
@@ -65,7 +65,7 @@ _RULES: dict[str, Rule] = {
 def importances_of_forest(
     forest: Any, kind: str, X: Any, y: Any, sample_weight: Any, *, groups: Any, **options: Any
 ) -> Importances:
-    """Return what ``Forest.importances`` is asked for."""
+    """Return the result of ``Forest.importances``."""
     check_fitted(forest)
     question = ImportanceRequest.read(forest, kind, X, y, sample_weight, **options)
     blocks = read_feature_groups(groups, question.names)
@@ -81,7 +81,7 @@ def importances_of_forest(
 
 @dataclass(frozen=True, eq=False)
 class ImportanceRequest:
-    """What is asked of a forest, checked, and its rows opened."""
+    """A checked request for importances, with the rows of the forest."""
 
     forest: Any
     kind: str
@@ -96,7 +96,7 @@ class ImportanceRequest:
     def read(
         forest: Any, kind: str, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> ImportanceRequest:
-        """Return the question that is meant; refuse what cannot be."""
+        """Return the request; refuse invalid arguments."""
         for name, value in {"kind": kind, **options}.items():
             expected = _RULES[name](value) if name in _RULES else None
             if expected is not None:
@@ -154,7 +154,7 @@ class ImportanceRequest:
         return found if are_features else found.added_up(table)
 
     def record(self, by_tree: MeasureByTree, blocks: FeatureGroups) -> Importances:
-        """Return what was measured, with what must be known of it."""
+        """Return the record of the measure, with its note."""
         names = self.names
         shared = [group for group in self.correlated if not blocks.hold(group.features)]
         notes = [self._unfinished(by_tree), self._shared(shared), self._unknown()]
@@ -191,7 +191,7 @@ class ImportanceRequest:
         return f"Only the first {n_measured} of {n_trees} trees were measured, as the task had to stop."
 
     def _shared(self, shared: list[CorrelatedFeatures]) -> str | None:
-        """Say which features share their importance."""
+        """Return the note on features that share their importance."""
         if not shared:
             return None
         first = shared[0]
@@ -217,7 +217,7 @@ class ImportanceRequest:
 
 
 def _judged(by_tree: MeasureByTree, n_rows: int) -> MeasureByTree:
-    """Return the measure, unless no tree has a row that it has not seen."""
+    """Return the measure, unless no tree has an out-of-bag row."""
     if by_tree.table.shape[0] and not by_tree.n_counted:
         msg = (
             f"no row was left out of any tree's sample (n_samples={n_rows}); grow more trees, or fit to "

@@ -1,4 +1,4 @@
-"""What it costs a tree that a feature tells nothing: its values are shuffled among rows it has not seen.
+"""Permutation importance: the increase of a tree's out-of-bag error when a feature is shuffled.
 
 L. Breiman, "Random forests", Machine Learning 45, 2001. For every tree by itself, the loss on its
 out-of-bag rows with the columns of a block shuffled, all by the same permutation, minus the loss
@@ -40,7 +40,7 @@ Cost: TypeAlias = Callable[[Indices, Leaves], float]
 
 
 def shuffled(seed: int, tree: int, stream: int, n: int) -> Indices:
-    """Return a permutation of the n rows that a tree has not seen.
+    """Return a permutation of the n out-of-bag rows of a tree.
 
     The streams of a tree are counted by features, and for a repetition on from there: that of a block
     is its first feature's, whatever other blocks there are.
@@ -74,7 +74,7 @@ class PermutationImportance:
     seed: int
 
     def __call__(self, number: int) -> TreeMeasure:
-        """Return what the blocks matter to a tree."""
+        """Return the importance of the blocks to a tree."""
         walk = self._walk(number)
         if walk is None:
             return TreeMeasure(has_say=False)
@@ -89,7 +89,7 @@ class PermutationImportance:
         return TreeMeasure(touched, costs)
 
     def _walk(self, number: int) -> _Walk | None:
-        """Return the rows that a tree has not seen, on their way down; None if there are none."""
+        """Return the out-of-bag rows of a tree, on their way down; None if there are none."""
         out = self.seen.out(self.seen.counts(number))
         if not len(out):
             return None
@@ -138,7 +138,7 @@ class PermutationImportance:
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """The rows that a tree has not seen, and the leaves they fall into.
+    """The out-of-bag rows of a tree, and the leaves they fall into.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class _Walk:
     cost: Cost
 
     def rows_asked(self, columns: Indices) -> Indices:
-        """Return the rows that pass a node which splits by one of the columns."""
+        """Return the rows that pass a node which splits on one of the columns."""
         nodes = [self._by_column[self._begins[j] : self._begins[j + 1]] for j in columns]
         return self._passage.through(np.concatenate(nodes))
 
@@ -181,7 +181,7 @@ class _Walk:
 
     @cached_property
     def _by_column(self) -> Indices:
-        """The inner nodes, sorted by the column they split by."""
+        """The inner nodes, sorted by the column they split on."""
         inner = np.flatnonzero(~self.tree.is_leaf)
         return inner[np.argsort(self.tree.feature[inner], kind="stable")]
 

@@ -1,4 +1,4 @@
-"""How much the features of a forest matter: one record for every way to measure it."""
+"""The importances of the features of a forest, as a record."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["KINDS", "OUT_OF_BAG", "Importances"]
 Vector: TypeAlias = NDArray[np.float64]
 
 OUT_OF_BAG = ("permutation", "impurity_debiased")
-"""Kinds that are measured on rows a tree has not seen."""
+"""Kinds that are measured on out-of-bag rows."""
 
 KINDS = ("occurrences", "impurity", "node_average", *OUT_OF_BAG)
 """All kinds."""
 
 _MEANINGS = {
-    "occurrences": "nodes that split by it",
-    "impurity": "share of the decrease of impurity",
-    "node_average": "mean score of the nodes that split by it, as a share",
-    "permutation": "what shuffling it costs a tree, out of bag",
-    "impurity_debiased": "decrease of impurity, out of bag",
+    "occurrences": "nodes that split on it",
+    "impurity": "share of the impurity decrease",
+    "node_average": "mean score of the nodes that split on it, as a share",
+    "permutation": "increase of the out-of-bag error when shuffled",
+    "impurity_debiased": "impurity decrease, out of bag",
 }
 
 _SHOWN = 10
@@ -56,33 +56,32 @@ def _named_groups(value: Any, _: Sizes) -> str | None:
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Importances:
-    """How much each feature, or each group of features, matters to a forest; printed as a table.
+    """The importances of features, or of groups of features, to a forest; prints as a table.
 
     Attributes
     ----------
     kind : str
-        How it was measured: "occurrences", "impurity", "node_average", "permutation" or
-        "impurity_debiased".
+        The measure: "occurrences", "impurity", "node_average", "permutation" or "impurity_debiased".
     names : ndarray of str of shape (n_names,)
-        The features, or the groups and then the features that are in none.
+        The features; with groups, the groups followed by the features that are in none.
     values : ndarray of shape (n_names,)
-        The importances: means over trees. Those of the kinds that are measured out of bag may be
-        negative, which is noise around 0.
+        The importances, as means over trees. The out-of-bag kinds may be negative, which is noise around
+        0.
     spread : ndarray of shape (n_names,)
         Their standard deviation over trees.
     standard_error : ndarray of shape (n_names,)
-        ``spread / sqrt(n_trees)``: how far off a value is because there are no more trees. That other
-        rows would give another value is not in it.
+        ``spread / sqrt(n_trees)``: the uncertainty due to the limited number of trees. It does not include
+        that other rows would give other values.
     n_trees : int
-        How many trees the means are over. Trees without a split have no say in the kinds that are read
-        off the trees, and trees without an out-of-bag row none in those that are measured there.
+        The number of trees in the means. Kinds that are read from the trees do not count trees without a
+        split, and the out-of-bag kinds do not count trees without out-of-bag rows.
     by_tree : csr_array of shape (n_trees_measured, n_names)
-        The importances tree by tree.
+        The importances for each tree.
     correlated : tuple of tuple of str
-        Groups of features that are correlated, and so share their importance: every two features of a
-        group are. Known only if X was given.
+        Groups of features that are pairwise correlated, and so share their importance. Known only if X was
+        given.
     note : str or None
-        What must be known to read the values, in a sentence or two.
+        A remark that is needed to interpret the values.
     """
 
     kind: str
@@ -96,7 +95,7 @@ class Importances:
 
     @property
     def standard_error(self) -> Vector:
-        """The standard error of the values, by the number of trees."""
+        """The standard error of the values over trees."""
         error: Vector = self.spread / np.sqrt(max(self.n_trees, 1))
         return error
 

@@ -1,4 +1,4 @@
-"""How important a feature must be: scikit-learn's words for it, and one of ours."""
+"""Thresholds of importance: those of scikit-learn, and multiples of the standard error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXPECTED = (
 
 
 def threshold_rule(value: Any) -> str | None:
-    """Allow what ``threshold`` may be."""
+    """Check the value of ``threshold``."""
     fine = (
         value is None or is_number(value) or (isinstance(value, str) and _parts(value) is not None)
     )
@@ -51,7 +51,7 @@ def threshold_of(threshold: Any, found: Importances) -> float | Vector:
 
 
 def is_above(threshold: Any, found: Importances) -> NDArray[np.bool_]:
-    """Say of each value whether it is important enough; 0 is never significant."""
+    """Return for each value whether it is important enough; 0 is never significant."""
     least = threshold_of(threshold, found)
     above: NDArray[np.bool_] = (
         found.values > least if isinstance(least, np.ndarray) else found.values >= least

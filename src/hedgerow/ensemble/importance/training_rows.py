@@ -1,4 +1,4 @@
-"""The rows of a forest's fit, given again: which of them each tree has not seen, and where they fall.
+"""The training rows of a forest, given again: which are out of bag for each tree, and their leaves.
 
 A forest keeps neither its rows nor its samples. The samples are drawn again; the rows must be given
 again, the same ones in the same order, and as far as can be told from the first tree they are checked.

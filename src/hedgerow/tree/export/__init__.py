@@ -1,4 +1,4 @@
-"""A fitted tree in other forms: text, rules, JSON, Graphviz, pictures, Python code, and for shap."""
+"""Export a fitted tree as text, rules, JSON, Graphviz, pictures, Python code, or for shap."""
 
 from __future__ import annotations
 

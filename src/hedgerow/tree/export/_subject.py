@@ -150,9 +150,9 @@ def _feature_names(model: Any, n: int, given: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise ParameterError(f"feature_names={names!r} must be a list of texts, one a feature")
+        raise ParameterError(f"feature_names={names!r} must be a list of strings, one per feature")
     if len(names) != n:
-        msg = f"feature_names has {len(names)} names, but the tree was fitted on {n} features; give one a feature"
+        msg = f"feature_names has {len(names)} names, but the tree was fitted on {n} features; give one per feature"
         raise ParameterError(msg)
     return tuple(str(name) for name in names)
 
@@ -163,7 +163,7 @@ def class_names_of(subject: Subject, given: Any) -> tuple[Any, ...]:
     if given is None:
         return subject.classes[0]
     if len(subject.classes) > 1:
-        msg = f"class_names cannot be given to a tree of {len(subject.classes)} outputs, each with its own classes; leave it out"
+        msg = f"class_names cannot be given to a tree of {len(subject.classes)} outputs, each with its own classes; omit it"
         raise ParameterError(msg)
     n = len(subject.classes[0])
     if isinstance(given, str) or len(given) != n:

@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz, in the layout of scikit-learn."""
+"""A tree in DOT, the language of Graphviz, in the layout of scikit-learn."""
 
 from __future__ import annotations
 
@@ -37,42 +37,43 @@ def export_graphviz(
 ) -> str | None:
     """Write a tree in DOT, the language of Graphviz.
 
-    For trees of numbers the text is that of ``sklearn.tree.export_graphviz``. ``dot -Tsvg tree.dot``
-    draws it; :func:`export_svg` needs no other program.
+    For trees of numeric features the text is that of ``sklearn.tree.export_graphviz``. ``dot -Tsvg
+    tree.dot`` draws it; :func:`export_svg` needs no other program.
 
     Parameters
     ----------
     decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     out_file : str, path or file open for writing, default=None
-        Where the text is to go; None returns it.
+        Where to write the text; None returns it.
     max_depth : int, default=None
-        Nodes below are replaced by "(...)"; None shows all.
+        The maximum depth; nodes below are replaced by "(...)". None shows all.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or x[0], x[1] and so on.
+        The names of the features; by default the column names of fit, or x[0], x[1] and so on.
     class_names : list or True, default=None
-        What classes are called in the line that names the most frequent one, which is there only if
-        this is given; True calls them y[0], y[1] and so on. Not for trees of several outputs.
+        The names of the classes. If given, nodes name their most frequent class; True uses y[0],
+        y[1] and so on. Not for trees with several outputs.
     label : {"all", "root", "none"}, default="all"
-        Which nodes say what their figures are.
+        Which nodes have labels for their figures.
     filled : bool, default=False
-        Whether nodes are painted by class, by value, or by impurity if there are several outputs.
+        Whether nodes are coloured by class, by prediction, or by impurity if there are several
+        outputs.
     leaves_parallel : bool, default=False
-        Whether all leaves are drawn at the bottom.
+        Whether to draw all leaves at the bottom.
     impurity, node_ids : bool, default=True, default=False
-        Whether nodes show their impurity and their number.
+        Whether to show the impurity and the number of each node.
     proportion : bool, default=False
-        Whether rows and classes are shown as shares.
+        Whether to show rows and classes as proportions.
     rotate, rounded : bool, default=False
-        Whether the tree grows from left to right, and boxes have round corners.
+        Whether to draw the tree from left to right, and boxes with rounded corners.
     special_characters : bool, default=False
-        Whether signs such as ≤ are used.
+        Whether to use signs such as ≤.
     precision : int, default=3
-        Digits behind the point.
+        The number of decimal places.
     fontname : str, default="helvetica"
         The font.
     show_missing : bool, default=False
-        Whether "or missing" is added to questions whose left side takes missing values.
+        Whether to add "or missing" to conditions whose left side takes missing values.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def _deliver(source: str, out_file: Any) -> str | None:
         out_file.write(source)
         return None
     if not isinstance(out_file, str | os.PathLike):
-        msg = f"out_file={out_file!r} is nothing to write to; give a path, a file open for writing, or None"
+        msg = f"out_file={out_file!r} cannot be written to; give a path, a file open for writing, or None"
         raise ParameterError(msg)
     try:
         Path(out_file).write_text(source, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A tree as a dictionary that JSON can hold, with all that is needed to predict."""
+"""A tree as a dictionary for JSON, with all that is needed to predict."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ _VERSION = 1
 def export_json(model: Any, *, feature_names: Any = None) -> dict[str, Any]:
     """Return a tree as a dictionary of plain values, with all that is needed to predict.
 
-    ``json.dumps(export_json(model))`` is a text that any language can read. Node 0 is the root. A node
-    with a ``threshold`` sends numbers of at most that to its ``left`` child, one with
-    ``left_categories`` these; all others go to its ``right`` child, but missing values and
-    categories that are not listed with the feature go where ``missing`` says. A node without
-    children is a leaf, and its ``prediction`` has one entry an output.
+    ``json.dumps(export_json(model))`` can be read in any language. Node 0 is the root. A node with
+    a ``threshold`` sends values up to and including it to its ``left`` child; a node with
+    ``left_categories`` sends those categories there. Everything else goes to the ``right`` child,
+    except missing values and unknown categories, which go where ``missing`` says. A node without
+    children is a leaf, and its ``prediction`` has one entry per output.
 
-    Infinite numbers are written as the texts "inf" and "-inf", and categories and labels that JSON does
-    not have, such as dates, as text.
+    Infinite numbers are the strings "inf" and "-inf". Categories and labels that JSON cannot
+    represent, such as dates, are strings.
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or feature_0, feature_1 and so on.
+        The names of the features; by default the column names of fit, or feature_0, feature_1 and
+        so on.
 
     Returns
     -------
     dict
-        With the keys format, version, kind, criterion, features, outputs and nodes.
+        The tree, with the keys format, version, kind, criterion, features, outputs and nodes.
     """
     subject = subject_of(model, "export_json", feature_names)
     classes = subject.classes

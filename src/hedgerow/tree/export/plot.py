@@ -33,43 +33,44 @@ def plot_tree(
 ) -> list[Any]:
     """Draw a tree with Matplotlib.
 
-    The boxes are those of ``sklearn.tree.plot_tree``; splits by categories are shown too.
-    :func:`export_svg` makes a picture that needs no other package.
+    The boxes are those of ``sklearn.tree.plot_tree``; splits on categories are drawn too.
+    :func:`export_svg` needs no other package.
 
     Parameters
     ----------
     decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
-        A fitted tree; also one of a forest's ``estimators_``.
+        A fitted tree, which may be one of a forest's ``estimators_``.
     max_depth : int, default=None
-        Nodes below are replaced by "(...)"; None shows all.
+        The maximum depth; nodes below are replaced by "(...)". None shows all.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or x[0], x[1] and so on.
+        The names of the features; by default the column names of fit, or x[0], x[1] and so on.
     class_names : list or True, default=None
-        What classes are called in the line that names the most frequent one, which is there only if
-        this is given; True calls them y[0], y[1] and so on. Not for trees of several outputs.
+        The names of the classes. If given, nodes name their most frequent class; True uses y[0],
+        y[1] and so on. Not for trees with several outputs.
     label : {"all", "root", "none"}, default="all"
-        Which nodes say what their figures are.
+        Which nodes have labels for their figures.
     filled : bool, default=False
-        Whether nodes are painted by class, by value, or by impurity if there are several outputs.
+        Whether nodes are coloured by class, by prediction, or by impurity if there are several
+        outputs.
     impurity, node_ids : bool, default=True, default=False
-        Whether nodes show their impurity and their number.
+        Whether to show the impurity and the number of each node.
     proportion : bool, default=False
-        Whether rows and classes are shown as shares.
+        Whether to show rows and classes as proportions.
     rounded : bool, default=False
-        Whether boxes have round corners.
+        Whether boxes have rounded corners.
     precision : int, default=3
-        Digits behind the point.
+        The number of decimal places.
     ax : matplotlib axes, default=None
-        Where to draw; what was there is cleared. None draws into the current axes.
+        The axes to draw on, which are cleared. None uses the current axes.
     fontsize : float, default=None
-        The size of the text; by default as large as the boxes allow without touching.
+        The font size; by default as large as possible without overlapping boxes.
     show_missing : bool, default=False
-        Whether "or missing" is added to questions whose left side takes missing values.
+        Whether to add "or missing" to conditions whose left side takes missing values.
 
     Returns
     -------
     annotations : list of matplotlib.text.Annotation
-        The boxes, and the words at the two edges below the root.
+        The boxes, and the labels of the two edges below the root.
     """
     import matplotlib.pyplot as plt
 

@@ -1,4 +1,4 @@
-"""A tree as Python code: one function of one row, which needs nothing."""
+"""A tree as the source of a Python function of one row without dependencies."""
 
 from __future__ import annotations
 
@@ -54,25 +54,26 @@ _LOOP = """\
 
 
 def export_python(model: Any, name: str = "predict", *, feature_names: Any = None) -> str:
-    """Return the source of a Python function that predicts one row as the tree does.
+    """Return the source of a Python function that predicts one row like the tree.
 
-    The function imports nothing. It takes a row as a sequence in the order of the features or, if these
-    have names, as a mapping from names to values; None and NaN are missing. It returns a label or a
-    number, or a list of them for several outputs. Trees of at most 50 levels become nested questions,
-    deeper ones a table and a loop.
+    The function imports nothing. It takes a row as a sequence in the order of the features or, if
+    these have names, as a mapping from names to values; None and NaN are missing. It returns a
+    label or a number, or a list of them for several outputs. Trees of at most 50 levels become
+    nested conditions, deeper ones a table and a loop.
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     name : str, default="predict"
-        What the function is to be called.
+        The name of the function.
     feature_names : list of str, default=None
         By default the columns' names of fit.
 
     Returns
     -------
     str
+        The source code.
     """
     check_options("export_python", {"name": (name, text)})
     if not name.isidentifier() or keyword.iskeyword(name):

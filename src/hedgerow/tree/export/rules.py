@@ -1,4 +1,4 @@
-"""A tree as rules: what must hold for a row to reach a leaf, said once for each feature."""
+"""A tree as rules: the conditions under which a row reaches a leaf, one per feature."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def _is_missing(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Interval:
-    """A number lies above ``low`` and is at most ``high``.
+    """A condition on a number: above ``low`` and at most ``high``.
 
     Attributes
     ----------
     feature : int
-        The feature's place in a row.
+        The position of the feature in a row.
     name : str
-        What it is called.
+        The name of the feature.
     low, high : float
-        The ends; infinite where there is none.
+        The end points; infinite if there is none.
     missing : bool
-        Whether a missing value meets the condition too.
+        Whether a missing value satisfies the condition too.
     """
 
     feature: int
@@ -47,14 +47,36 @@ class Interval:
     missing: bool
 
     def holds(self, value: Any) -> bool:
-        """Say whether a value of the feature meets the condition; None and NaN are missing."""
+        """Return whether a value of the feature satisfies the condition.
+
+        Parameters
+        ----------
+        value : object
+            The value; None and NaN are missing.
+
+        Returns
+        -------
+        bool
+            True if the condition holds.
+        """
         if _is_missing(value):
             return self.missing
         is_above = self.low == -math.inf or float(value) > self.low
         return is_above and float(value) <= self.high
 
     def words(self, show_missing: bool = False) -> str:
-        """Return the condition in words."""
+        """Return the condition in words.
+
+        Parameters
+        ----------
+        show_missing : bool, default=False
+            Whether to say if missing values satisfy the condition.
+
+        Returns
+        -------
+        str
+            The condition.
+        """
         return interval_words(
             plain(self.name), self.low, self.high, self.missing, show_missing=show_missing
         )
@@ -65,20 +87,20 @@ class Interval:
 
 @dataclass(frozen=True)
 class InSet:
-    """A category is one of some.
+    """A condition on a category: one of a set.
 
     Attributes
     ----------
     feature : int
-        The feature's place in a row.
+        The position of the feature in a row.
     name : str
-        What it is called.
+        The name of the feature.
     categories : tuple
-        Those that meet the condition.
+        The categories that satisfy the condition.
     others : tuple
-        All others that were there at fit.
+        All other categories seen in fit.
     missing : bool
-        Whether a missing value, or a category that was not there at fit, meets the condition too.
+        Whether a missing value, or a category not seen in fit, satisfies the condition too.
     """
 
     feature: int
@@ -88,13 +110,35 @@ class InSet:
     missing: bool
 
     def holds(self, value: Any) -> bool:
-        """Say whether a value of the feature meets the condition; None and NaN are missing."""
+        """Return whether a value of the feature satisfies the condition.
+
+        Parameters
+        ----------
+        value : object
+            The value; None and NaN are missing.
+
+        Returns
+        -------
+        bool
+            True if the condition holds.
+        """
         if _is_missing(value) or value not in self.categories + self.others:
             return self.missing
         return value in self.categories
 
     def words(self, show_missing: bool = False) -> str:
-        """Return the condition in words."""
+        """Return the condition in words.
+
+        Parameters
+        ----------
+        show_missing : bool, default=False
+            Whether to say if missing values satisfy the condition.
+
+        Returns
+        -------
+        str
+            The condition.
+        """
         return set_words(
             plain(self.name), self.categories, self.others, self.missing, show_missing=show_missing
         )
@@ -105,22 +149,22 @@ class InSet:
 
 @dataclass(frozen=True)
 class Rule:
-    """What must hold for a row to reach a leaf, and what is predicted there.
+    """The conditions under which a row reaches a leaf, and the prediction there.
 
     Attributes
     ----------
     conditions : tuple of Interval and InSet
-        One a feature, in the order in which the tree first asks for it.
+        One per feature, in the order in which the tree first tests it.
     prediction : label or float, or a tuple of them
-        What ``predict`` returns for such rows; a tuple for several outputs.
+        The prediction for such rows; a tuple for several outputs.
     n_rows : int
-        How many rows of the training data reach the leaf.
+        The number of training rows that reach the leaf.
     share : float
-        These as a share of all rows.
+        These as a proportion of all rows.
     class_shares : tuple of float, or a tuple of them
-        The weighted shares of the classes in the leaf; empty for regression.
+        The weighted class proportions in the leaf; empty for regression.
     leaf : int
-        The leaf's number in ``tree_``.
+        The number of the leaf in ``tree_``.
     """
 
     conditions: tuple[Interval | InSet, ...]
@@ -131,13 +175,35 @@ class Rule:
     leaf: int
 
     def holds(self, row: Sequence[Any] | Mapping[str, Any]) -> bool:
-        """Say whether a row meets all conditions: a sequence of values, or a mapping from names."""
+        """Return whether a row satisfies all conditions.
+
+        Parameters
+        ----------
+        row : sequence or mapping
+            The values in the order of the features, or by name.
+
+        Returns
+        -------
+        bool
+            True if all conditions hold.
+        """
         if isinstance(row, Mapping):
             return all(each.holds(row[each.name]) for each in self.conditions)
         return all(each.holds(row[each.feature]) for each in self.conditions)
 
     def words(self, show_missing: bool = False) -> str:
-        """Return the rule as a sentence; on request conditions say whether missing values meet them."""
+        """Return the rule as a sentence.
+
+        Parameters
+        ----------
+        show_missing : bool, default=False
+            Whether to say if missing values satisfy the conditions.
+
+        Returns
+        -------
+        str
+            The rule.
+        """
         each = [condition.words(show_missing) for condition in self.conditions]
         if len(each) > 1:
             each = [f"({words})" if words.endswith(OR_MISSING) else words for words in each]
@@ -155,22 +221,26 @@ class Rule:
 def export_rules(
     model: Any, *, feature_names: Any = None, sort_by_coverage: bool = False
 ) -> list[Rule]:
-    """Return the leaves of a tree as rules; every row meets exactly one.
+    """Return the leaves of a tree as rules; every row satisfies exactly one.
 
-    The conditions on the way to a leaf are joined: one interval for a number, one set for a category.
+    The conditions on the path to a leaf are merged into one interval per number and one set per
+    category.
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or feature_0, feature_1 and so on.
+        The names of the features; by default the column names of fit, or feature_0, feature_1 and
+        so on.
     sort_by_coverage : bool, default=False
-        Whether rules that more rows meet come first; by default the order is that of the leaves.
+        Whether to sort the rules by the number of rows, largest first; by default they are in the
+        order of the leaves.
 
     Returns
     -------
     list of Rule
+        One rule per leaf.
     """
     subject = subject_of(model, "export_rules", feature_names)
     check_options("export_rules", {"sort_by_coverage": (sort_by_coverage, FLAG)})
@@ -180,7 +250,7 @@ def export_rules(
 
 @dataclass(frozen=True)
 class _Range:
-    """What is left of a feature on the way: an interval, or a set of categories as bits."""
+    """The values of a feature on a path: an interval, or a set of categories as bits."""
 
     low: float = -math.inf
     high: float = math.inf

@@ -1,4 +1,4 @@
-"""Trees in the form in which the shap package takes models that it does not know."""
+"""Trees in the form that the shap package accepts for unknown models."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def shap_trees(model: Any) -> dict[str, Any]:
     """Return a tree or a forest as the dictionary that ``shap.TreeExplainer`` takes.
 
     ``shap.TreeExplainer(shap_trees(model)).shap_values(X)`` explains ``predict`` of a regressor and
-    ``predict_proba`` of a classifier: the values of a row and the explainer's ``expected_value`` sum to
-    what the model predicts. Thresholds are compared in double precision and missing values go where the
-    model sends them. The shap package is the extra ``hedgerow[explain]``.
+    ``predict_proba`` of a classifier: the values of a row and the explainer's ``expected_value``
+    sum to the prediction of the model. Thresholds are compared in double precision, and missing values
+    take the same paths as in the model. The extra ``hedgerow[explain]`` installs shap.
 
     Parameters
     ----------
     model : tree or forest
-        Fitted, without columns of categories.
+        A fitted tree or forest without categorical columns.
 
     Returns
     -------
     dict
-        ``trees``, one dictionary per tree, and what shap needs to know of all. The values of a forest's
-        trees are divided by their number, so that they add up to its prediction. With several outputs
-        the values of all classes of the first output come first.
+        ``trees``, one dictionary per tree, and information about all of them. The values of the trees of
+        a forest are divided by their number, so they sum to its prediction. With several outputs the
+        values of all classes of the first output come first.
 
     Examples
     --------

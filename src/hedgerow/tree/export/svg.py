@@ -1,4 +1,4 @@
-"""A tree as a picture: one SVG text, with nothing outside of it."""
+"""A tree as a self-contained SVG picture."""
 
 from __future__ import annotations
 
@@ -33,35 +33,37 @@ def export_svg(
     title: str | None = None,
     theme: str = "auto",
 ) -> str:
-    """Return a picture of a tree as SVG, in one text that refers to nothing outside of it.
+    """Return a self-contained SVG picture of a tree.
 
-    Questions are on the nodes; rows for which they hold go to the left. Lines are as thick as many rows
-    go along them. Bars show the shares of the classes, and leaves have the colour of what they
-    predict; for regression it is the stronger the higher the value. A pointer that rests on a node
-    is shown all its figures.
+    Rows that satisfy the condition of a node go to the left. The width of a line shows how many rows
+    take it, bars are class proportions, and the colour of a leaf is that of its prediction; for
+    regression it is stronger for larger predictions. Hovering over a node shows all its figures.
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or feature_0, feature_1 and so on.
+        The names of the features; by default the column names of fit, or feature_0, feature_1 and
+        so on.
     class_names : list, default=None
-        By default ``classes_``.
+        The names of the classes; by default ``classes_``.
     max_depth : int or None, default=6
-        Branches that go deeper are replaced by "…" and the number of their leaves; None draws all.
+        The maximum depth; deeper branches are replaced by "…" and the number of their leaves. None
+        draws all.
     output : int, default=None
-        Which output is shown of a tree that has several.
+        The output to show, if the tree has several.
     show_missing : bool, default=False
-        Whether "or missing" is added to questions whose left side takes missing values.
+        Whether to add "or missing" to conditions whose left side takes missing values.
     title : str, default=None
-        A heading. Without it there is only a title for those who do not see the picture.
+        A heading. Without it there is only a title for screen readers.
     theme : {"auto", "light", "dark"}, default="auto"
-        Colours; "auto" follows the reader's device.
+        The colours; "auto" follows the reader's device.
 
     Returns
     -------
     str
+        The SVG source.
     """
     subject = subject_of(model, "export_svg", feature_names)
     check_options(
@@ -84,15 +86,17 @@ def _shown_output(subject: Subject, output: int | None) -> int:
     """Return the output that is to be shown."""
     n = subject.tree.n_outputs
     if output is None and n > 1:
-        msg = f"a picture shows one output, and this tree has {n}; give export_svg output= a number from 0 to {n - 1}"
+        msg = f"a picture shows one output, but this tree has {n}; set output= to a number from 0 to {n - 1}"
         raise ParameterError(msg)
     if output is not None and output >= n:
-        raise ParameterError(f"output={output} is not there; the tree's outputs are 0 to {n - 1}")
+        raise ParameterError(
+            f"output={output} does not exist; the outputs of the tree are 0 to {n - 1}"
+        )
     return output or 0
 
 
 def _names(subject: Subject, output: int, class_names: Any) -> tuple[str, ...]:
-    """Return what the classes of the output are called; nothing for regression."""
+    """Return the class names of the output; none for regression."""
     if subject.classes is None:
         return ()
     given = class_names is not None

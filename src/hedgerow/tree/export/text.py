@@ -23,7 +23,7 @@ from hedgerow.tree.export._writing import plain
 __all__ = ["export_text"]
 
 _LONGEST = 500_000_000
-"""Characters of indentation above which a text is of no use to anyone."""
+"""The most characters of indentation of a useful text."""
 
 
 def export_text(
@@ -37,37 +37,40 @@ def export_text(
     show_weights: bool = False,
     show_missing: bool = False,
 ) -> str:
-    """Return a tree as indented text, a line for each side of a split and for each leaf.
+    """Return a tree as indented text, with a line for each side of a split and for each leaf.
 
-    For trees of numbers with one output the text is that of ``sklearn.tree.export_text``, but for
-    splits that only ask whether a value is missing, which say so.
+    For trees of numeric features with one output, the text is that of ``sklearn.tree.export_text``,
+    except for splits that only test for missing values.
 
     Parameters
     ----------
     decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names : list of str, default=None
-        By default the columns' names of fit, or feature_0, feature_1 and so on.
+        The names of the features; by default the column names of fit, or feature_0, feature_1 and
+        so on.
     class_names : list, default=None
-        By default ``classes_``. Not for trees of several outputs.
+        The names of the classes; by default ``classes_``. Not for trees with several outputs.
     max_depth : int or None, default=10
-        Deeper branches are replaced by a line that says how deep they are; None shows all.
+        The maximum depth; deeper branches are replaced by a line that gives their depth. None shows
+        all.
     spacing : int, default=3
-        How far a level is indented.
+        The number of spaces per level.
     decimals : int, default=2
-        Digits behind the point.
+        The number of decimal places.
     show_weights : bool, default=False
-        Whether leaves show the weight of each class.
+        Whether to show the weight of each class in the leaves.
     show_missing : bool, default=False
-        Whether "or missing" marks the side that takes missing values and categories not seen.
+        Whether to mark the side that takes missing values and unknown categories with "or missing".
 
     Returns
     -------
     str
+        The text.
 
     See Also
     --------
-    export_rules : one line a leaf.
+    export_rules : One line per leaf.
     """
     subject = subject_of(decision_tree, "export_text", feature_names)
     check_options(
@@ -146,13 +149,13 @@ def _lines(layout: _Layout, wording: Wording) -> list[str]:
 
 
 def _refuse_too_long(layout: _Layout) -> None:
-    """Refuse a text whose lines are indented without end."""
+    """Refuse a text with too much indentation."""
     depth = layout.subject.tree.depth
     shown = depth if layout.max_depth is None else depth[depth <= layout.max_depth + 1]
     length = float(np.sum(shown + 1.0)) * (layout.spacing + 1)
     if length > _LONGEST:
         msg = (
             f"the text of this tree, {int(depth.max())} levels deep, would have over {length:.0e} characters, "
-            "as each level is indented; give export_text a smaller max_depth, or use export_rules"
+            "as each level is indented; set a smaller max_depth, or use export_rules"
         )
         raise ParameterError(msg)
