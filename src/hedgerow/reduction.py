@@ -162,13 +162,14 @@ class OneVsOne:
         return scores if n_classes == 2 else scores_from_pairs(scores, n_classes)
 
 
-REDUCTIONS: Mapping[str, Reduction] = {"ovr": OneVsRest(), "ovo": OneVsOne()}
+_ONE_VS_REST = OneVsRest()
+REDUCTIONS: Mapping[str, Reduction] = {"ovr": _ONE_VS_REST, "ovo": OneVsOne()}
 """Reductions by the name that ``multi_class`` has for them."""
 
 
 def reduction_by_name(multi_class: str) -> Reduction:
     """Return the reduction; machines of all classes at once have planes as one-vs-rest has them."""
-    return REDUCTIONS.get(multi_class, REDUCTIONS["ovr"])
+    return REDUCTIONS.get(multi_class, _ONE_VS_REST)
 
 
 def check_all_at_once(model: Any, has: str, **able: tuple[str, ...]) -> None:

@@ -232,10 +232,11 @@ def check_regression_batch(
 def check_prediction_rows(estimator: Any, X: Any, *, item: Rule | None = None) -> tuple[Rows, Any]:
     """Return X as rows, and the core's view of them, after a check against the columns of fit."""
     check_fitted(estimator)
-    rows, names = _read(X, item)
-    if item is None:
-        check_columns(estimator, names, rows.shape[1])
-    return rows, _checked(rows, names)
+    if item is not None:
+        return read_items(X, item), None
+    rows, names = read_rows(X)
+    check_columns(estimator, names, rows.shape[1])
+    return rows, matrix_of(rows, names)
 
 
 def check_prediction_data(estimator: BaseEstimator, X: Any) -> _core.Matrix:

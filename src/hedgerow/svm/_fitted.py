@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow._engine import check_n_threads
 from hedgerow.data.items import as_rows
 from hedgerow.data.rows import Rows, dense, matrix_of
-from hedgerow.data.training_data import check_fitted, check_prediction_rows
+from hedgerow.data.training_data import check_prediction_rows
 from hedgerow.errors import DataError, UnavailableError
 from hedgerow.kernels import Kernel, Linear, Precomputed, as_kernel
 from hedgerow.kernels.objects import objects_problem, rule_of_kept
@@ -106,11 +106,12 @@ class FittedKernelMachine(Compressible):
     @property
     def _is_of_objects(self) -> bool:
         """Whether the fitted rows are objects, not vectors."""
-        return isinstance(self.support_vectors_, list)
+        return isinstance(vars(self).get("support_vectors_"), list)
 
     def _rows_to_score(self, X: Any) -> tuple[Rows, Any]:
         """Return X as checked rows like those of the fit, and the core's view of them."""
-        check_fitted(self)
+        if not self._is_of_objects:
+            return check_prediction_rows(self, X)
         item = rule_of_kept(self.kernel_, self.support_vectors_)
         return check_prediction_rows(self, X, item=item)
 
