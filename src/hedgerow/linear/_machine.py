@@ -325,7 +325,7 @@ class _UsedRows:
     def of(cls, problem: LinearProblem) -> _UsedRows:
         """Return the rows with weight, copied where that saves reading many others."""
         n_rows = len(problem.weight)
-        if problem.loss.name == "crammer_singer" or _uses_most_rows(problem):
+        if problem.loss.compares_classes or _uses_most_rows(problem):
             return cls(problem, None, n_rows)
         rows = np.flatnonzero(problem.weight)
         lean = replace(
