@@ -42,10 +42,10 @@ FlatTree with_leaf_values(const FlatTree& tree, std::span<const double> values);
 /// Gives every inner node the mean of its children's values, by weight.
 void average_upwards(FlatTree& tree);
 
-constexpr std::int32_t kNotSure = -1;
+constexpr std::int32_t kNotPure = -1;
 
-/// For every node and output the class that all of a leaf's rows have; kNotSure if there is none, and for
-/// inner nodes.
-std::vector<std::int32_t> sure_classes(const FlatTree& tree);
+/// For every node and output the class that all of a leaf's rows have; kNotPure if there is none,
+/// and for inner nodes.
+std::vector<std::int32_t> pure_classes(const FlatTree& tree);
 
 }  // namespace hedgerow

@@ -3,9 +3,9 @@
 namespace hedgerow {
 namespace {
 
-/// If one share is 1 and the others are nothing, then their mean class is that one: quicker found than by
-/// looking at one share after the other, and only then is it looked at.
-std::int32_t sure_class(std::span<const double> shares) {
+/// If one share is 1 and the others are nothing, then their mean class is that one: quicker found
+/// than by looking at one share after the other, and only then is it looked at.
+std::int32_t pure_class(std::span<const double> shares) {
   constexpr std::size_t n_sums = 4;  // so that no sum waits for the one before
   double sums[n_sums] = {}, first = 0;
   std::size_t k = 0;
@@ -14,23 +14,23 @@ std::int32_t sure_class(std::span<const double> shares) {
       sums[j] += (first + static_cast<double>(j)) * shares[k + j];
   for (; k < shares.size(); ++k) sums[0] += static_cast<double>(k) * shares[k];
   const double mean = (sums[0] + sums[1]) + (sums[2] + sums[3]) + 0.5;
-  if (!(mean >= 0 && mean < static_cast<double>(shares.size()))) return kNotSure;
+  if (!(mean >= 0 && mean < static_cast<double>(shares.size()))) return kNotPure;
   const auto likely = static_cast<std::size_t>(mean);
-  return shares[likely] == 1.0 ? static_cast<std::int32_t>(likely) : kNotSure;
+  return shares[likely] == 1.0 ? static_cast<std::int32_t>(likely) : kNotPure;
 }
 
 }  // namespace
 
-std::vector<std::int32_t> sure_classes(const FlatTree& tree) {
+std::vector<std::int32_t> pure_classes(const FlatTree& tree) {
   const auto n_outputs = static_cast<std::size_t>(tree.n_outputs);
   const std::size_t width = static_cast<std::size_t>(tree.value_width) / n_outputs;
-  std::vector<std::int32_t> sure(tree.feature.size() * n_outputs, kNotSure);
-  if (!tree.has_shares) return sure;
-  for (std::size_t i = 0; i < sure.size(); ++i) {
+  std::vector<std::int32_t> pure(tree.feature.size() * n_outputs, kNotPure);
+  if (!tree.has_shares) return pure;
+  for (std::size_t i = 0; i < pure.size(); ++i) {
     if (tree.left[i / n_outputs] != kNoChild) continue;
-    sure[i] = sure_class({&tree.value[i * width], width});
+    pure[i] = pure_class({&tree.value[i * width], width});
   }
-  return sure;
+  return pure;
 }
 
 }  // namespace hedgerow
