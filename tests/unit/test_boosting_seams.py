@@ -154,6 +154,10 @@ def test_leaf_values_of_classes_need_not_be_shares():
     np.testing.assert_array_equal(trees.sums(X, 0, 1, 1), expected)
     again = _core.ForestTrees.of_parts(trees.parts())
     np.testing.assert_array_equal(again.sums(X, 0, 1, 1), expected)
+    feature, threshold, left, right, missing, _, _, weight, value, _, *sets = trees.tree(0)
+    again = no_trees(1, n_classes=2)
+    again.add_arrays(feature, threshold, left, right, missing, weight, value, *sets)
+    np.testing.assert_array_equal(again.sums(X, 0, 1, 1), expected)
 
 
 def test_leaf_values_are_finite_and_one_for_each_node():

@@ -27,7 +27,6 @@ struct FlatTree {
   std::int64_t n_outputs = 1;
   std::int64_t value_width = 1;               ///< n_outputs times the most classes of an output
   bool was_stopped = false;
-  bool has_shares = true;                     ///< whether values of classes are shares, which sum to 1
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
 };
