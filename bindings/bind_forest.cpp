@@ -261,8 +261,8 @@ void add_arrays(Forest& self, Vector<const std::int64_t> feature, Vector<const d
 
 using Flags = Vector<const bool>;
 
-std::shared_ptr<OutOfBag> out_of_bag_classes(Table<const std::int32_t> y, std::size_t width,
-                                             Flags is_judged) {
+std::shared_ptr<OutOfBag> out_of_bag_classification(Table<const std::int32_t> y, std::size_t width,
+                                                    Flags is_judged) {
   require_length("is_judged", is_judged.size(), static_cast<std::int64_t>(y.shape(0)), "row");
   for (std::size_t i = 0; i < y.size(); ++i)
     if (y.data()[i] < 0 || static_cast<std::size_t>(y.data()[i]) >= width)
@@ -272,7 +272,7 @@ std::shared_ptr<OutOfBag> out_of_bag_classes(Table<const std::int32_t> y, std::s
       std::vector<std::uint8_t>(is_judged.data(), is_judged.data() + is_judged.size()));
 }
 
-std::shared_ptr<OutOfBag> out_of_bag_numbers(Table<const double> y, Flags is_judged) {
+std::shared_ptr<OutOfBag> out_of_bag_regression(Table<const double> y, Flags is_judged) {
   require_length("is_judged", is_judged.size(), static_cast<std::int64_t>(y.shape(0)), "row");
   return std::make_shared<OutOfBag>(
       OutOfBagTargets{{}, {y.data(), y.data() + y.size()}, y.shape(1), 1},
@@ -356,29 +356,32 @@ void bind_forest(nb::module_& module) {
   using Self = const std::shared_ptr<OutOfBag>&;
   nb::class_<OutOfBag>(module, "OutOfBag", nb::is_final(),
                        "What trees say of the rows that their samples lack, and how wrong that is.")
-      .def_static("of_classes", &out_of_bag_classes, "y"_a.noconvert(), "width"_a,
+      .def_static("of_classification", &out_of_bag_classification, "y"_a.noconvert(), "width"_a,
                   "is_judged"_a.noconvert())
-      .def_static("of_numbers", &out_of_bag_numbers, "y"_a.noconvert(), "is_judged"_a.noconvert())
-      .def("add", &add_tree, "tree"_a, "counts"_a.noconvert(), "Returns the error of all trees so far.")
+      .def_static("of_regression", &out_of_bag_regression, "y"_a.noconvert(),
+                  "is_judged"_a.noconvert())
+      .def("add", &add_tree, "tree"_a, "counts"_a.noconvert(),
+           "Returns the error of all trees so far.")
       .def("add_packed", &add_packed, "trees"_a, "number"_a, "leaf_of_row"_a.noconvert(),
            "counts"_a.noconvert())
       .def("restore", &restore, "sums"_a.noconvert(), "n_trees_of_row"_a.noconvert(),
            "tree_losses"_a.noconvert())
-      .def_prop_ro("sums",
-                   [](Self self) {
-                     const OutOfBagTargets& targets = self->targets();
-                     return view<double, 3>(self, self->sums(),
-                                            {self->n_rows(), targets.n_outputs, targets.width});
-                   },
-                   nb::rv_policy::reference)
-      .def_prop_ro("n_trees_of_row",
-                   [](Self self) {
-                     return view<std::int32_t, 1>(self, self->n_trees(), {self->n_rows()});
-                   },
-                   nb::rv_policy::reference)
-      .def_prop_ro("tree_losses",
-                   [](Self self) { return view<double, 1>(self, self->tree_losses(), {self->n_rows()}); },
-                   nb::rv_policy::reference);
+      .def_prop_ro(
+          "sums",
+          [](Self self) {
+            const OutOfBagTargets& targets = self->targets();
+            return view<double, 3>(self, self->sums(),
+                                   {self->n_rows(), targets.n_outputs, targets.width});
+          },
+          nb::rv_policy::reference)
+      .def_prop_ro(
+          "n_trees_of_row",
+          [](Self self) { return view<std::int32_t, 1>(self, self->n_trees(), {self->n_rows()}); },
+          nb::rv_policy::reference)
+      .def_prop_ro(
+          "tree_losses",
+          [](Self self) { return view<double, 1>(self, self->tree_losses(), {self->n_rows()}); },
+          nb::rv_policy::reference);
 }
 
 }  // namespace hedgerow::bindings

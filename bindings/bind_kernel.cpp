@@ -183,23 +183,24 @@ std::shared_ptr<KernelSource> source_of_signs(std::shared_ptr<KernelSource> plai
 
 void construct_scorer(KernelScorer* self, const OwnedKernel& kernel, const OwnedMatrix& vectors,
                       Table<const double> coef, Vector<const std::int64_t> segments,
-                      Table<const std::int64_t> planes, std::int64_t n_planes) {
+                      Table<const std::int64_t> hyperplanes, std::int64_t n_hyperplanes) {
   require_length("a line of coef", coef.shape(1), n_rows(vectors.view), "vector");
-  require_length("planes", planes.shape(0), static_cast<std::int64_t>(segments.size()), "segment");
-  require_length("a line of planes", planes.shape(1), static_cast<std::int64_t>(coef.shape(0)),
-                 "line of coef");
+  require_length("hyperplanes", hyperplanes.shape(0), static_cast<std::int64_t>(segments.size()),
+                 "segment");
+  require_length("a line of hyperplanes", hyperplanes.shape(1),
+                 static_cast<std::int64_t>(coef.shape(0)), "line of coef");
   require_rows(as_span(segments), n_rows(vectors.view) + 1);
   require_length("coef", coef.shape(1),
                  std::accumulate(segments.data(), segments.data() + segments.size(), std::int64_t{0}),
                  "vector of a segment");
-  for (const std::int64_t plane : as_span(planes))
-    if (plane < 0 || plane >= n_planes) throw nb::value_error("a line goes to a plane that is none.");
+  for (const std::int64_t hyperplane : as_span(hyperplanes))
+    if (hyperplane < 0 || hyperplane >= n_hyperplanes)
+      throw nb::value_error("a line goes to a hyperplane that is none.");
   if (is_given(kernel)) throw nb::value_error("given kernel values have no vectors.");
   const nb::gil_scoped_release unlocked;
-  new (self) KernelScorer(
-      kernel.program, vectors.view,
-      {as_span(coef), static_cast<std::int64_t>(coef.shape(0)), as_span(segments), as_span(planes),
-       n_planes});
+  new (self) KernelScorer(kernel.program, vectors.view,
+                          {as_span(coef), static_cast<std::int64_t>(coef.shape(0)),
+                           as_span(segments), as_span(hyperplanes), n_hyperplanes});
 }
 
 NewArray<double, 2> py_kernel_scores(const KernelScorer& self, const OwnedMatrix& rows,
@@ -207,7 +208,7 @@ NewArray<double, 2> py_kernel_scores(const KernelScorer& self, const OwnedMatrix
   require_length("a row", static_cast<std::size_t>(n_cols(rows.view)), self.n_features(),
                  "feature of the vectors");
   auto out = make_array<double, 2>({static_cast<std::size_t>(n_rows(rows.view)),
-                                    static_cast<std::size_t>(self.n_planes())});
+                                    static_cast<std::size_t>(self.n_hyperplanes())});
   const nb::gil_scoped_release unlocked;
   self.scores(rows.view, as_span(out), n_threads);
   return out;
@@ -277,11 +278,12 @@ void bind_kernel(nb::module_& module) {
   nb::class_<KernelScorer>(module, "KernelScorer", nb::is_final(),
                            "Scores of rows by support vectors, made ready once.")
       .def("__init__", &construct_scorer, nb::keep_alive<1, 3>(), "kernel"_a, "vectors"_a,
-           nb::kw_only(), "coef"_a.noconvert(), "segments"_a.noconvert(), "planes"_a.noconvert(),
-           "n_planes"_a,
-           "The coefficients are lines of one for each vector; the lines of a segment go to its planes.")
+           nb::kw_only(), "coef"_a.noconvert(), "segments"_a.noconvert(),
+           "hyperplanes"_a.noconvert(), "n_hyperplanes"_a,
+           "The coefficients are lines of one for each vector; the lines of a segment go to its "
+           "hyperplanes.")
       .def("scores", &py_kernel_scores, "rows"_a, "n_threads"_a,
-           "A column a plane, from values of the precision of the rows.");
+           "A column a hyperplane, from values of the precision of the rows.");
   nb::class_<KernelSource>(module, "KernelSource", nb::is_final(),
                            "Where a solver has kernel values from, block by block.")
       .def_static("of_matrix", &source_of_matrix, nb::keep_alive<0, 2>(), "kernel"_a, "matrix"_a,

@@ -22,24 +22,24 @@ void require_row_values(const char* name, const Array& array, std::int64_t n_row
 LossRows loss_rows(std::int64_t n_rows, const Vector<const double>& y,
                    const Vector<const double>& target, const Vector<const double>& weight,
                    const Shift& shift, const Vector<double>& residual, const Vector<double>& alpha,
-                   const Vector<double>& bend) {
+                   const Vector<double>& curvature) {
   require_row_values("y", y, n_rows);
   require_row_values("target", target, n_rows);
   require_row_values("weight", weight, n_rows);
   if (shift) require_row_values("shift", *shift, n_rows);
   require_row_values("residual", residual, n_rows);
   require_row_values("alpha", alpha, n_rows);
-  require_row_values("bend", bend, n_rows);
-  return {y.data(),        target.data(), weight.data(), shift_of(shift),
-          residual.data(), alpha.data(),  bend.data()};
+  require_row_values("curvature", curvature, n_rows);
+  return {y.data(),        target.data(), weight.data(),   shift_of(shift),
+          residual.data(), alpha.data(),  curvature.data()};
 }
 
 nb::tuple py_loss_pass(const OwnedMatrix& matrix, const LossShape& loss, Vector<const double> y,
                        Vector<const double> target, Vector<const double> weight, Shift shift,
                        Vector<const double> w, double intercept, Vector<double> residual,
-                       Vector<double> alpha, Vector<double> bend, int n_threads) {
+                       Vector<double> alpha, Vector<double> curvature, int n_threads) {
   const LossRows rows =
-      loss_rows(n_rows(matrix.view), y, target, weight, shift, residual, alpha, bend);
+      loss_rows(n_rows(matrix.view), y, target, weight, shift, residual, alpha, curvature);
   require_length("w", w.size(), n_cols(matrix.view), "column of the matrix");
   auto combined = make_array<double, 1>({w.size()});
   const LossSums sums = [&] {
@@ -50,10 +50,10 @@ nb::tuple py_loss_pass(const OwnedMatrix& matrix, const LossShape& loss, Vector<
 }
 
 LossSums py_loss_at(const LossShape& loss, Vector<const double> y, Vector<const double> target,
-                   Vector<const double> weight, Shift shift, Vector<double> residual,
-                   Vector<double> alpha, Vector<double> bend, int n_threads) {
+                    Vector<const double> weight, Shift shift, Vector<double> residual,
+                    Vector<double> alpha, Vector<double> curvature, int n_threads) {
   const auto n_rows = static_cast<std::int64_t>(residual.size());
-  const LossRows rows = loss_rows(n_rows, y, target, weight, shift, residual, alpha, bend);
+  const LossRows rows = loss_rows(n_rows, y, target, weight, shift, residual, alpha, curvature);
   const nb::gil_scoped_release unlocked;
   return loss_at(loss, rows, n_rows, n_threads);
 }
@@ -70,7 +70,7 @@ nb::tuple py_loss_along(const LossShape& loss, Vector<const double> weight, Shif
     const nb::gil_scoped_release unlocked;
     return loss_along(loss, line, n_rows, n_threads);
   }();
-  return nb::make_tuple(curve.value, curve.slope, curve.bend);
+  return nb::make_tuple(curve.value, curve.slope, curve.curvature);
 }
 
 LossShape one_sided(double steepness, bool bounded) {
@@ -97,16 +97,16 @@ void bind_losses(nb::module_& module) {
       .def_ro("smooth", &LossSums::smooth)
       .def_ro("value", &LossSums::value)
       .def_ro("gain", &LossSums::gain);
-  module.def("loss_pass", &py_loss_pass, "matrix"_a, "loss"_a, "y"_a.noconvert(),
-             "target"_a.noconvert(), "weight"_a.noconvert(), "shift"_a.noconvert().none(),
-             "w"_a.noconvert(), "intercept"_a, "residual"_a.noconvert(), "alpha"_a.noconvert(),
-             "bend"_a.noconvert(), "n_threads"_a,
-             "Write residual, alpha and bend at (w, intercept); the sum of alpha_i y_i x_i, and "
-             "the sums.");
+  module.def(
+      "loss_pass", &py_loss_pass, "matrix"_a, "loss"_a, "y"_a.noconvert(), "target"_a.noconvert(),
+      "weight"_a.noconvert(), "shift"_a.noconvert().none(), "w"_a.noconvert(), "intercept"_a,
+      "residual"_a.noconvert(), "alpha"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a,
+      "Write residual, alpha and curvature at (w, intercept); the sum of alpha_i y_i x_i, and "
+      "the sums.");
   module.def("loss_at", &py_loss_at, "loss"_a, "y"_a.noconvert(), "target"_a.noconvert(),
              "weight"_a.noconvert(), "shift"_a.noconvert().none(), "residual"_a.noconvert(),
-             "alpha"_a.noconvert(), "bend"_a.noconvert(), "n_threads"_a,
-             "Write alpha and bend at the residuals given; the sums.");
+             "alpha"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a,
+             "Write alpha and curvature at the residuals given; the sums.");
   module.def("loss_along", &py_loss_along, "loss"_a, "weight"_a.noconvert(),
              "shift"_a.noconvert().none(), "residual"_a.noconvert(), "change"_a.noconvert(),
              "step"_a, "n_threads"_a,

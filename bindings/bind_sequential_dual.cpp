@@ -76,10 +76,10 @@ NewArray<double, 2> copy_scores(SequentialDual& self) {
   return copy_by_row(self, scores);
 }
 
-NewArray<double, 2> copy_planes(const SequentialDual& self) {
-  const std::vector<double> planes = self.planes();
-  const auto n_values = static_cast<std::int64_t>(planes.size());
-  return copy_table(planes, self.n_classes(), n_values / self.n_classes());
+NewArray<double, 2> copy_hyperplanes(const SequentialDual& self) {
+  const std::vector<double> hyperplanes = self.hyperplanes();
+  const auto n_values = static_cast<std::int64_t>(hyperplanes.size());
+  return copy_table(hyperplanes, self.n_classes(), n_values / self.n_classes());
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void bind_sequential_dual(nb::module_& module) {
       .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a.noconvert(),
            "excess"_a.noconvert(), "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
-      .def_prop_ro("planes", &copy_planes, nb::rv_policy::move,
+      .def_prop_ro("hyperplanes", &copy_hyperplanes, nb::rv_policy::move,
                    "One a row, with its intercept last.")
       .def_prop_ro("scores", &copy_scores, nb::rv_policy::move);
 }

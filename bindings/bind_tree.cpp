@@ -21,10 +21,10 @@ constexpr std::pair<const char*, ClassCriterion> kClassCriteria[] = {
     {"entropy", ClassCriterion::entropy},
     {"misclassification", ClassCriterion::misclassification},
 };
-constexpr std::pair<const char*, NumberCriterion> kNumberCriteria[] = {
-    {"squared_error", NumberCriterion::squared_error},
-    {"absolute_error", NumberCriterion::absolute_error},
-    {"poisson", NumberCriterion::poisson},
+constexpr std::pair<const char*, RegressionCriterion> kRegressionCriteria[] = {
+    {"squared_error", RegressionCriterion::squared_error},
+    {"absolute_error", RegressionCriterion::absolute_error},
+    {"poisson", RegressionCriterion::poisson},
 };
 constexpr std::pair<const char*, Splitter> kSplitters[] = {
     {"best", Splitter::best},
@@ -185,23 +185,24 @@ ClassTargets class_targets(ClassCriterion criterion, const Table<const std::int3
   return {criterion, {y.data(), y.data() + y.size()}, {n_classes.begin(), n_classes.end()}};
 }
 
-NumberTargets number_targets(NumberCriterion criterion, const Table<const double>& y,
-                             const CodeTable& table) {
+RegressionTargets regression_targets(RegressionCriterion criterion, const Table<const double>& y,
+                                     const CodeTable& table) {
   require_length("y", y.shape(0), table.n_rows, "row");
   return {criterion, {y.data(), y.data() + y.size()}, static_cast<std::int64_t>(y.shape(1))};
 }
 
-TreeTask class_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
-                    Table<const std::int32_t> y, Vector<const std::int32_t> n_classes,
-                    const std::optional<Vector<const double>>& weights) {
+TreeTask classification_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
+                             Table<const std::int32_t> y, Vector<const std::int32_t> n_classes,
+                             const std::optional<Vector<const double>>& weights) {
   const ClassCriterion by = named("criterion", criterion, kClassCriteria);
   return {table, class_targets(by, y, as_span(n_classes), *table), weights_of(weights, *table)};
 }
 
-TreeTask number_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
-                     Table<const double> y, const std::optional<Vector<const double>>& weights) {
-  const NumberCriterion by = named("criterion", criterion, kNumberCriteria);
-  return {table, number_targets(by, y, *table), weights_of(weights, *table)};
+TreeTask regression_task(const std::shared_ptr<CodeTable>& table, const std::string& criterion,
+                         Table<const double> y,
+                         const std::optional<Vector<const double>>& weights) {
+  const RegressionCriterion by = named("criterion", criterion, kRegressionCriteria);
+  return {table, regression_targets(by, y, *table), weights_of(weights, *table)};
 }
 
 /// The targets that a task has, if they are of this kind.
@@ -218,11 +219,11 @@ TreeTask with_classes(const TreeTask& self, Table<const std::int32_t> y,
                            weights_of(weights, *self.table));
 }
 
-TreeTask with_numbers(const TreeTask& self, Table<const double> y,
-                      const std::optional<Vector<const double>>& weights) {
-  const auto& before = targets_of<NumberTargets>(self);
+TreeTask with_regression_targets(const TreeTask& self, Table<const double> y,
+                                 const std::optional<Vector<const double>>& weights) {
+  const auto& before = targets_of<RegressionTargets>(self);
   require_length("a row of y", y.shape(1), before.n_outputs, "output");
-  return self.with_targets(number_targets(before.criterion, y, *self.table),
+  return self.with_targets(regression_targets(before.criterion, y, *self.table),
                            weights_of(weights, *self.table));
 }
 
@@ -349,13 +350,14 @@ void bind_growing(nb::module_& module) {
            "min_impurity_decrease"_a, "in_any_order"_a, "monotonic"_a.none());
   nb::class_<TreeTask>(module, "TreeTask", nb::is_final(),
                        "What trees learn from: made once, used by every tree.")
-      .def_static("classes", &class_task, "table"_a, "criterion"_a, "y"_a.noconvert(),
-                  "n_classes"_a.noconvert(), "weights"_a.noconvert().none())
-      .def_static("numbers", &number_task, "table"_a, "criterion"_a, "y"_a.noconvert(),
+      .def_static("classification", &classification_task, "table"_a, "criterion"_a,
+                  "y"_a.noconvert(), "n_classes"_a.noconvert(), "weights"_a.noconvert().none())
+      .def_static("regression", &regression_task, "table"_a, "criterion"_a, "y"_a.noconvert(),
                   "weights"_a.noconvert().none())
       .def("with_targets", &with_classes, "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "The task with other targets and weights; codes and memory are shared.")
-      .def("with_targets", &with_numbers, "y"_a.noconvert(), "weights"_a.noconvert().none())
+      .def("with_targets", &with_regression_targets, "y"_a.noconvert(),
+           "weights"_a.noconvert().none())
       .def("grow", &grow, "settings"_a, "counts"_a.noconvert().none(), "seed"_a, "stream"_a,
            "A tree of the rows, each as often as it counts.");
   nb::class_<FlatTree>(module, "GrownTree", nb::is_final(), "A grown tree; its arrays are views.")

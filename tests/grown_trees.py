@@ -140,8 +140,8 @@ def task_of(sample: Sample, table: _core.CodeTable | None = None) -> _core.TreeT
     y, weight = np.ascontiguousarray(sample.y), sample.weight
     if sample.criterion in CLASSES:
         n_classes = np.array(sample.n_classes, dtype=np.int32)
-        return _core.TreeTask.classes(table, sample.criterion, y, n_classes, weight)
-    return _core.TreeTask.numbers(table, sample.criterion, y, weight)
+        return _core.TreeTask.classification(table, sample.criterion, y, n_classes, weight)
+    return _core.TreeTask.regression(table, sample.criterion, y, weight)
 
 
 def core_settings(

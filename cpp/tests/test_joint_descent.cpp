@@ -16,17 +16,18 @@ using samples::Sample;
 static constexpr std::int64_t kRows = 60, kFeatures = 7;
 static constexpr double kFine = 1e-10;
 
-/// Planes to learn over the same rows, and the same alone.
-struct Planes {
+/// Hyperplanes to learn over the same rows, and the same alone.
+struct Hyperplanes {
   Sample sample{kRows, kFeatures, 5};
-  std::int64_t n_planes;
+  std::int64_t n_hyperplanes;
   DualLoss loss;
   double rho = 0.0;
   bool free_intercept = false;
-  std::vector<double> weight;  // y c, plane after plane
+  std::vector<double> weight;  // y c, hyperplane after hyperplane
 
-  Planes(std::int64_t n_planes, DualLoss loss) : n_planes(n_planes), loss(loss) {
-    for (std::int64_t k = 0; k < n_planes; ++k)
+  Hyperplanes(std::int64_t n_hyperplanes, DualLoss loss)
+      : n_hyperplanes(n_hyperplanes), loss(loss) {
+    for (std::int64_t k = 0; k < n_hyperplanes; ++k)
       for (std::int64_t i = 0; i < kRows; ++i)
         weight.push_back((i * (k + 2) % 7 < 3 ? 0.25 : -0.25) * static_cast<double>((i + k) % 5));
   }
@@ -34,11 +35,11 @@ struct Planes {
   double target() const { return loss == DualLoss::logistic ? 0.0 : 1.0; }
 
   JointDescent together(const Matrix& matrix, int n_threads = 1, bool shrinking = true) const {
-    return JointDescent(matrix, {weight, n_planes, target(), loss, rho, free_intercept},
+    return JointDescent(matrix, {weight, n_hyperplanes, target(), loss, rho, free_intercept},
                         {shrinking, 3, n_threads});
   }
 
-  /// Plane k by itself.
+  /// Hyperplane k by itself.
   DualCoordinateDescent alone(const Matrix& matrix, std::int64_t k) const {
     std::vector<double> y, p(kRows, target()), c;
     for (std::int64_t i = 0; i < kRows; ++i) {
@@ -51,14 +52,14 @@ struct Planes {
   }
 };
 
-static void check_agreement(const Planes& planes) {
-  const std::vector<double> fine(static_cast<std::size_t>(planes.n_planes), kFine);
-  for (const Matrix& matrix : planes.sample.formats()) {
-    JointDescent joint = planes.together(matrix);
+static void check_agreement(const Hyperplanes& hyperplanes) {
+  const std::vector<double> fine(static_cast<std::size_t>(hyperplanes.n_hyperplanes), kFine);
+  for (const Matrix& matrix : hyperplanes.sample.formats()) {
+    JointDescent joint = hyperplanes.together(matrix);
     const auto report = joint.run(20000, fine);
     const std::vector<double> w = joint.w();
-    for (std::int64_t k = 0; k < planes.n_planes; ++k) {
-      DualCoordinateDescent single = planes.alone(matrix, k);
+    for (std::int64_t k = 0; k < hyperplanes.n_hyperplanes; ++k) {
+      DualCoordinateDescent single = hyperplanes.alone(matrix, k);
       single.run(20000, kFine);
       CHECK(report.violation[static_cast<std::size_t>(k)] <= kFine);
       for (std::int64_t j = 0; j < kFeatures; ++j)
@@ -68,28 +69,28 @@ static void check_agreement(const Planes& planes) {
   }
 }
 
-TEST(planes_that_are_learnt_together_end_where_each_ends_alone) {
+TEST(hyperplanes_that_are_learnt_together_end_where_each_ends_alone) {
   for (const DualLoss loss : {DualLoss::hinge, DualLoss::squared_hinge, DualLoss::logistic})
-    for (const std::int64_t n_planes : {1, 3, 8, 11}) {
-      Planes planes(n_planes, loss);
-      planes.rho = 1.0;
-      check_agreement(planes);
+    for (const std::int64_t n_hyperplanes : {1, 3, 8, 11}) {
+      Hyperplanes hyperplanes(n_hyperplanes, loss);
+      hyperplanes.rho = 1.0;
+      check_agreement(hyperplanes);
     }
 }
 
-TEST(free_intercepts_of_planes_that_are_learnt_together_are_those_of_each_alone) {
+TEST(free_intercepts_of_hyperplanes_that_are_learnt_together_are_those_of_each_alone) {
   for (const DualLoss loss : {DualLoss::hinge, DualLoss::squared_hinge, DualLoss::logistic}) {
-    Planes planes(5, loss);
-    planes.rho = 2.0;
-    planes.free_intercept = true;
-    check_agreement(planes);
+    Hyperplanes hyperplanes(5, loss);
+    hyperplanes.rho = 2.0;
+    hyperplanes.free_intercept = true;
+    check_agreement(hyperplanes);
   }
 }
 
-TEST(threads_change_no_bits_of_planes_that_are_learnt_together) {
-  const Planes planes(9, DualLoss::squared_hinge);
-  for (const Matrix& matrix : planes.sample.formats()) {
-    JointDescent one = planes.together(matrix, 1), four = planes.together(matrix, 4);
+TEST(threads_change_no_bits_of_hyperplanes_that_are_learnt_together) {
+  const Hyperplanes hyperplanes(9, DualLoss::squared_hinge);
+  for (const Matrix& matrix : hyperplanes.sample.formats()) {
+    JointDescent one = hyperplanes.together(matrix, 1), four = hyperplanes.together(matrix, 4);
     for (int burst = 0; burst < 4; ++burst) {
       one.run(2, std::vector<double>(9, kFine));
       four.run(2, std::vector<double>(9, kFine));
@@ -99,10 +100,10 @@ TEST(threads_change_no_bits_of_planes_that_are_learnt_together) {
   }
 }
 
-TEST(a_retired_plane_stays_and_alphas_that_are_set_make_the_weights) {
-  const Planes planes(6, DualLoss::hinge);
-  const Matrix matrix = planes.sample.formats()[4];
-  JointDescent joint = planes.together(matrix);
+TEST(a_retired_hyperplane_stays_and_alphas_that_are_set_make_the_weights) {
+  const Hyperplanes hyperplanes(6, DualLoss::hinge);
+  const Matrix matrix = hyperplanes.sample.formats()[4];
+  JointDescent joint = hyperplanes.together(matrix);
   joint.run(3, std::vector<double>(6, kFine));
   const std::vector<double> alpha = joint.alpha(), w = joint.w();
   joint.retire(2);
@@ -110,17 +111,17 @@ TEST(a_retired_plane_stays_and_alphas_that_are_set_make_the_weights) {
   const std::vector<double> later = joint.alpha();
   for (std::size_t i = 0; i < kRows; ++i) CHECK(later[2 * kRows + i] == alpha[2 * kRows + i]);
   CHECK(later != alpha);
-  JointDescent again = planes.together(matrix);
+  JointDescent again = hyperplanes.together(matrix);
   again.set_alpha(alpha, std::vector<double>(6, 0.0));
   const std::vector<double> made = again.w();
   for (std::size_t j = 0; j < w.size(); ++j) check::near(made[j], w[j], 1e-12);
 }
 
-TEST(a_plane_without_rows_of_weight_does_not_move) {
-  Planes planes(4, DualLoss::squared_hinge);
-  std::fill_n(planes.weight.begin(), kRows, 0.0);
-  const Matrix matrix = planes.sample.formats()[3];
-  JointDescent joint = planes.together(matrix);
+TEST(a_hyperplane_without_rows_of_weight_does_not_move) {
+  Hyperplanes hyperplanes(4, DualLoss::squared_hinge);
+  std::fill_n(hyperplanes.weight.begin(), kRows, 0.0);
+  const Matrix matrix = hyperplanes.sample.formats()[3];
+  JointDescent joint = hyperplanes.together(matrix);
   const auto report = joint.run(5, std::vector<double>(4, kFine));
   CHECK(report.sweeps[0] == 0.0 && report.violation[0] == 0.0);
   for (std::size_t i = 0; i < kRows; ++i) CHECK(joint.alpha()[i] == 0.0);

@@ -102,25 +102,29 @@ static const std::vector<LossShape> kShapes{{LossKind::one_sided, true, 0.0, 0.7
 
 /// Values for rows: weights of 0 among them, and alphas that reach their bounds.
 struct Problem {
-  Values y, target, weight, shift, residual, alpha, bend;
+  Values y, target, weight, shift, residual, alpha, curvature;
 
   explicit Problem(std::int64_t n)
-      : y(samples::values(n, 11)), target(samples::values(n, 12)), weight(samples::values(n, 13)),
-        shift(samples::values(n, 14)), residual(y.size(), kInfinity), alpha(y.size(), kInfinity),
-        bend(y.size(), kInfinity) {
+      : y(samples::values(n, 11)),
+        target(samples::values(n, 12)),
+        weight(samples::values(n, 13)),
+        shift(samples::values(n, 14)),
+        residual(y.size(), kInfinity),
+        alpha(y.size(), kInfinity),
+        curvature(y.size(), kInfinity) {
     for (double& sign : y) sign = sign < 0.0 ? -1.0 : 1.0;
     for (double& c : weight) c = std::abs(c);
   }
 
   LossRows rows(const LossShape& shape) {
     const bool shifted = shape.kind != LossKind::logistic && shape.bounded;
-    return {y.data(),        target.data(), weight.data(), shifted ? shift.data() : nullptr,
-            residual.data(), alpha.data(),  bend.data()};
+    return {y.data(),        target.data(), weight.data(),   shifted ? shift.data() : nullptr,
+            residual.data(), alpha.data(),  curvature.data()};
   }
 };
 
 struct Terms {
-  long double alpha, bend, smooth, value, conjugate;
+  long double alpha, curvature, smooth, value, conjugate;
 };
 
 static Terms logistic_terms(long double r, long double c) {
@@ -171,7 +175,7 @@ static void judge_losses(const LossShape& shape, Problem& problem, const LossSum
     const Terms expected = terms(shape, r, c, s);
     const double size = (1.0 + std::abs(r)) * (1.0 + std::abs(s)), scale = size * size;
     check::near(rows.alpha[i], static_cast<double>(expected.alpha), 1e-15 * scale);
-    check::near(rows.bend[i], static_cast<double>(expected.bend), 1e-15 * scale);
+    check::near(rows.curvature[i], static_cast<double>(expected.curvature), 1e-15 * scale);
     balance.add(expected.alpha * rows.y[i], scale);
     smooth.add(expected.smooth, c > 0.0 ? scale * (1.0 + s * s / c) : 0.0);
     value.add(expected.value, scale);
@@ -245,13 +249,13 @@ TEST(the_loss_along_a_line_is_the_loss_at_its_points) {
     const LossCurve curve = loss_along(shape, line, kRows, 2);
     for (std::int64_t i = 0; i < kRows; ++i) problem.residual[i] = start[i] - 0.75 * change[i];
     const LossSums sums = loss_at(shape, rows, kRows, 2);
-    Sum slope, bend;
+    Sum slope, curvature;
     for (std::int64_t i = 0; i < kRows; ++i) {
       slope.add(problem.alpha[i] * change[i]);
-      bend.add(problem.bend[i] * change[i] * change[i]);
+      curvature.add(problem.curvature[i] * change[i] * change[i]);
     }
     slope.judge(curve.slope);
-    bend.judge(curve.bend);
+    curvature.judge(curve.curvature);
     check::near(curve.value, sums.smooth, 1e-11 * std::abs(sums.smooth));
   }
 }
@@ -267,7 +271,7 @@ TEST(a_loss_pass_gives_the_same_bits_for_any_number_of_threads) {
         const LossSums sums =
             loss_pass(matrix, shape, problem.rows(shape), w, 0.25, all, n_threads);
         all.insert(all.end(), {sums.balance, sums.smooth, sums.value, sums.gain});
-        for (const Values* part : {&problem.residual, &problem.alpha, &problem.bend})
+        for (const Values* part : {&problem.residual, &problem.alpha, &problem.curvature})
           all.insert(all.end(), part->begin(), part->end());
         return all;
       };

@@ -56,26 +56,27 @@ struct Classes {
     return value;
   }
 
-  double score(const std::vector<double>& planes, std::size_t i, std::size_t k) const {
-    const double* plane = planes.data() + k * (kFeatures + 1);
-    double sum = plane[kFeatures];
-    for (std::size_t j = 0; j < kFeatures; ++j) sum += plane[j] * sample.x[i * kFeatures + j];
+  double score(const std::vector<double>& hyperplanes, std::size_t i, std::size_t k) const {
+    const double* hyperplane = hyperplanes.data() + k * (kFeatures + 1);
+    double sum = hyperplane[kFeatures];
+    for (std::size_t j = 0; j < kFeatures; ++j) sum += hyperplane[j] * sample.x[i * kFeatures + j];
     return sum;
   }
 
-  double primal(const std::vector<double>& planes) const {
+  double primal(const std::vector<double>& hyperplanes) const {
     double value = 0.0;
     for (std::size_t k = 0; k < n_classes; ++k) {
-      const double* plane = planes.data() + k * (kFeatures + 1);
-      for (std::size_t j = 0; j < kFeatures; ++j) value += 0.5 * plane[j] * plane[j];
-      if (rho > 0.0 && !free_intercept) value += 0.5 * plane[kFeatures] * plane[kFeatures] / rho;
+      const double* hyperplane = hyperplanes.data() + k * (kFeatures + 1);
+      for (std::size_t j = 0; j < kFeatures; ++j) value += 0.5 * hyperplane[j] * hyperplane[j];
+      if (rho > 0.0 && !free_intercept)
+        value += 0.5 * hyperplane[kFeatures] * hyperplane[kFeatures] / rho;
     }
     for (std::size_t i = 0; i < kRows; ++i) {
       const auto right = static_cast<std::size_t>(label[i]);
       double worst = 0.0;
       for (std::size_t k = 0; k < n_classes; ++k)
         if (k != right)
-          worst = std::max(worst, 1.0 + score(planes, i, k) - score(planes, i, right));
+          worst = std::max(worst, 1.0 + score(hyperplanes, i, k) - score(hyperplanes, i, right));
       value += weight[i] * worst;
     }
     return value;
@@ -88,7 +89,8 @@ struct Classes {
   }
 };
 
-/// Numbers of classes around a group of planes, without intercepts, with penalised and free ones.
+/// Numbers of classes around a group of hyperplanes, without intercepts, with penalised and free
+/// ones.
 static std::vector<Classes> machines() {
   std::vector<Classes> all;
   for (const std::size_t n_classes : {2, 3, 8, 9, 35})
@@ -109,24 +111,24 @@ TEST(primal_and_dual_of_all_classes_meet_for_every_intercept_and_format) {
       CHECK(solver.run(50000, 1e-9).violation <= 1e-9);
       // A row's part of the gap is at most its violation times its weight, and what is unbalanced times
       // an intercept: 1e-9 * (40 * 0.9 + classes).
-      check::near(machine.primal(solver.planes()), machine.dual(solver.alpha()), 1e-7);
+      check::near(machine.primal(solver.hyperplanes()), machine.dual(solver.alpha()), 1e-7);
     }
 }
 
-TEST(planes_scores_and_alphas_belong_together) {
+TEST(hyperplanes_scores_and_alphas_belong_together) {
   for (const Classes& machine : machines()) {
     SequentialDual solver = machine.solver(machine.sample.formats()[2]);
     solver.run(7, 0.0);
-    const std::vector<double> planes = solver.planes();
+    const std::vector<double> hyperplanes = solver.hyperplanes();
     const std::span<const double> alpha = solver.alpha(), scores = solver.scores();
     for (std::size_t k = 0; k < machine.n_classes; ++k) {
-      const double* plane = planes.data() + k * (kFeatures + 1);
+      const double* hyperplane = hyperplanes.data() + k * (kFeatures + 1);
       for (std::size_t j = 0; j < kFeatures; ++j)
-        check::near(plane[j], machine.weight_of(alpha, k, j), 1e-12);
+        check::near(hyperplane[j], machine.weight_of(alpha, k, j), 1e-12);
       if (!machine.free_intercept)
-        check::near(plane[kFeatures], machine.rho * machine.excess(alpha, k), 1e-12);
+        check::near(hyperplane[kFeatures], machine.rho * machine.excess(alpha, k), 1e-12);
       for (std::size_t i = 0; i < kRows; ++i)
-        check::near(scores[i * machine.n_classes + k], machine.score(planes, i, k), 1e-12);
+        check::near(scores[i * machine.n_classes + k], machine.score(hyperplanes, i, k), 1e-12);
     }
   }
 }
@@ -170,7 +172,7 @@ TEST(shrinking_changes_nothing_but_the_way) {
     SequentialDual without = machine.solver(machine.sample.formats()[1], true, false);
     with.run(50000, 1e-9);
     without.run(50000, 1e-9);
-    check::near(machine.primal(with.planes()), machine.primal(without.planes()), 1e-7);
+    check::near(machine.primal(with.hyperplanes()), machine.primal(without.hyperplanes()), 1e-7);
   }
 }
 
@@ -182,7 +184,7 @@ TEST(a_restored_state_goes_on_to_the_same_bits) {
     second.restore(first.state());
     first.run(4, 1e-6);
     second.run(4, 1e-6);
-    CHECK(std::ranges::equal(first.planes(), second.planes()));
+    CHECK(std::ranges::equal(first.hyperplanes(), second.hyperplanes()));
     CHECK(std::ranges::equal(first.alpha(), second.alpha()));
   }
 }

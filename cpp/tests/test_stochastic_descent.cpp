@@ -12,7 +12,7 @@ static const samples::Sample kRows(3, 2, {1, 2, 4, 1, 2, 2});
 static const Doubles kLabels{-1, 1, 1};
 static const Doubles kOnes{1, 1, 1};
 
-TEST(the_mean_of_the_averaged_steps_is_that_of_the_planes_by_hand) {
+TEST(the_mean_of_the_averaged_steps_is_that_of_the_hyperplanes_by_hand) {
   // With L = 1/8: theta_1 = (4, 1), w_1 = (1/2, 1/8), whose margin at row 2 is 1.25; w_2 = (1/4, 1/16)
   // has the margin -3/8 at row 0, and theta_3 = (3, -1).
   for (const Matrix& matrix : kRows.formats()) {
@@ -51,7 +51,7 @@ TEST(the_constant_feature_is_one_more_column) {
   }
 }
 
-TEST(steady_steps_shrink_the_plane_and_push_it_where_a_margin_is_violated) {
+TEST(steady_steps_shrink_the_hyperplane_and_push_it_where_a_margin_is_violated) {
   for (const Matrix& matrix : kRows.formats()) {
     Doubles coef{1, -1};
     double intercept = -2;

@@ -91,12 +91,12 @@ def test_tasks_that_share_their_memory_grow_side_by_side():
     table = table_of_matrix(X)
     targets = [np.ascontiguousarray(rng.normal(size=(400, 1))) for _ in range(24)]
     limits = core_settings(Settings(), 4)
-    first = _core.TreeTask.numbers(table, "squared_error", targets[0], None)
+    first = _core.TreeTask.regression(table, "squared_error", targets[0], None)
     tasks = [first.with_targets(y, None) for y in targets]
     with ThreadPoolExecutor(4) as pool:
         grown = list(pool.map(lambda task: task.grow(limits, None, 0, 0), tasks))
     for y, tree in zip(targets, grown, strict=True):
-        alone = _core.TreeTask.numbers(table, "squared_error", y, None).grow(limits, None, 0, 0)
+        alone = _core.TreeTask.regression(table, "squared_error", y, None).grow(limits, None, 0, 0)
         assert_same_bits(tree, alone)
 
 
@@ -153,6 +153,10 @@ def test_leaf_values_of_classes_need_not_be_shares():
     expected = values[grown.leaf_of_row]
     np.testing.assert_array_equal(trees.sums(X, 0, 1, 1), expected)
     again = _core.ForestTrees.of_parts(trees.parts())
+    np.testing.assert_array_equal(again.sums(X, 0, 1, 1), expected)
+    feature, threshold, left, right, missing, _, _, weight, value, _, *sets = trees.tree(0)
+    again = no_trees(1, n_classes=2)
+    again.add_arrays(feature, threshold, left, right, missing, weight, value, *sets)
     np.testing.assert_array_equal(again.sums(X, 0, 1, 1), expected)
 
 
@@ -224,7 +228,7 @@ def test_bins_are_those_of_the_reference(kind, max_codes):
         inside = x[codes == code]
         assert inside.min() <= number <= inside.max()
     y = rng.normal(size=(1000, 1))
-    task = _core.TreeTask.numbers(table, "squared_error", y, None)
+    task = _core.TreeTask.regression(table, "squared_error", y, None)
     tree = task.grow(core_settings(Settings(), 1), None, 0, 0)
     used = tree.threshold[(tree.children_left >= 0) & np.isfinite(tree.threshold)]
     is_edge = np.isin(used, edges) if codes.max() + 1 == max_codes else np.ones(len(used), bool)
@@ -267,7 +271,7 @@ def test_a_matrix_is_binned_as_its_columns_are():
 
 def gradient_boosting(table, y, n_rounds, rate, limits):
     """Boost squared loss; return the mean of y and the trees, whose leaves hold mean residuals."""
-    task = _core.TreeTask.numbers(table, "squared_error", y.reshape(-1, 1), None)
+    task = _core.TreeTask.regression(table, "squared_error", y.reshape(-1, 1), None)
     trees = no_trees(table.n_features)
     scores = np.full(len(y), y.mean())
     for seed in range(n_rounds):
@@ -324,7 +328,7 @@ def adaboost(table, codes, n_classes, n_rounds):
     n = len(codes)
     y = codes.reshape(-1, 1).astype(np.int32)
     counts = np.array([n_classes], dtype=np.int32)
-    task = _core.TreeTask.classes(table, "gini", y, counts, None)
+    task = _core.TreeTask.classification(table, "gini", y, counts, None)
     limits = core_settings(Settings(max_depth=1), table.n_features)
     trees, tree_weights = no_trees(table.n_features, n_classes), []
     weight = np.full(n, 1 / n)

@@ -175,18 +175,23 @@ def test_a_scorer_refuses_what_does_not_fit():
     Z = matrix_of(table(10, 4))
     make = partial(_core.KernelScorer, KERNELS["rbf"], Z)
     ones, all_, plane = np.ones((1, 10)), np.array([10]), np.array([[0]])
-    ready = make(coef=ones, segments=all_, planes=plane, n_planes=1)
+    ready = make(coef=ones, segments=all_, hyperplanes=plane, n_hyperplanes=1)
     with pytest.raises(ValueError, match="feature of the vectors"):
         ready.scores(matrix_of(table(3, 5)), 1)
     with pytest.raises(ValueError, match="one for each vector"):
-        make(coef=np.ones((1, 9)), segments=all_, planes=plane, n_planes=1)
+        make(coef=np.ones((1, 9)), segments=all_, hyperplanes=plane, n_hyperplanes=1)
     with pytest.raises(ValueError, match="vector of a segment"):
-        make(coef=ones, segments=np.array([9]), planes=plane, n_planes=1)
+        make(coef=ones, segments=np.array([9]), hyperplanes=plane, n_hyperplanes=1)
     with pytest.raises(ValueError, match="a plane that is none"):
-        make(coef=ones, segments=all_, planes=plane + 1, n_planes=1)
+        make(coef=ones, segments=all_, hyperplanes=plane + 1, n_hyperplanes=1)
     with pytest.raises(ValueError, match="one for each segment"):
-        make(coef=ones, segments=all_, planes=np.zeros((2, 1), dtype=np.int64), n_planes=1)
+        make(coef=ones, segments=all_, planes=np.zeros((2, 1), dtype=np.int64), n_hyperplanes=1)
     with pytest.raises(ValueError, match="given kernel values"):
         _core.KernelScorer(
-            _core.Kernel.precomputed(), Z, coef=ones, segments=all_, planes=plane, n_planes=1
+            _core.Kernel.precomputed(),
+            Z,
+            coef=ones,
+            segments=all_,
+            hyperplanes=plane,
+            n_hyperplanes=1,
         )

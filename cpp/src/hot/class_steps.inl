@@ -1,5 +1,5 @@
-// Points for all classes at once, on a block of kernel values that is in the cache: what class_sweeps.inl
-// does with a row, but the scores are kept instead of planes.
+// Points for all classes at once, on a block of kernel values that is in the cache: what
+// class_sweeps.inl does with a row, but the scores are kept instead of hyperplanes.
 
 inline ClassSlopes slopes_at(const ClassSteps& s, int64_t p, double* slopes) {
   for (int64_t k = 0; k < s.dual.n_classes; ++k) slopes[k] = s.scores[k * s.n_points + p];

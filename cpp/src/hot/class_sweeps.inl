@@ -1,5 +1,5 @@
-// Planes for several classes at once. The weights of one feature lie side by side, one a class and
-// then zeros up to a multiple of kClassGroup, so that one read of a row serves all planes.
+// Hyperplanes for several classes at once. The weights of one feature lie side by side, one a class
+// and then zeros up to a multiple of kClassGroup, so that one read of a row serves all hyperplanes.
 
 // Calls use(j, value) for the entries of a row.
 template <class T, class Use>
@@ -15,7 +15,7 @@ inline void for_entries(SparseRow<T, I> x, Use use) {
 
 constexpr int64_t kVectorsAtOnce = 4;
 
-// out = the products of x with n * kLanes planes that begin at w.
+// out = the products of x with n * kLanes hyperplanes that begin at w.
 template <int n, class Row>
 inline void some_products(Row x, const double* w, int64_t stride, double* out) {
   Doubles sums[n] = {};
@@ -27,7 +27,7 @@ inline void some_products(Row x, const double* w, int64_t stride, double* out) {
   for (int a = 0; a < n; ++a) store(out + a * kLanes, sums[a]);
 }
 
-// As many planes at once as are left, up to n * kLanes.
+// As many hyperplanes at once as are left, up to n * kLanes.
 template <int n, class Row>
 inline void products(Row x, const double* w, int64_t stride, double* out, int64_t k) {
   if constexpr (n > 0) {
@@ -183,11 +183,12 @@ void class_sweep(const Rows& rows, ClassSweep& shared) {
 
 // out[(i - begin) * n_classes + k] = the score of class k for begin <= i < end
 template <class Rows>
-void class_scores(const Rows& rows, int64_t begin, int64_t end, const ClassPlanes& planes,
+void class_scores(const Rows& rows, int64_t begin, int64_t end, const ClassHyperplanes& hyperplanes,
                   double* scratch, double* out) {
   for (int64_t i = begin; i < end; ++i) {
-    products(row(rows, i), planes.w, planes.stride, scratch);
-    for (int64_t k = 0; k < planes.n_classes; ++k) *out++ = scratch[k] + planes.intercept[k];
+    products(row(rows, i), hyperplanes.w, hyperplanes.stride, scratch);
+    for (int64_t k = 0; k < hyperplanes.n_classes; ++k)
+      *out++ = scratch[k] + hyperplanes.intercept[k];
   }
 }
 

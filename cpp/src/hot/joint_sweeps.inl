@@ -1,6 +1,6 @@
-// Dual coordinate descent for several planes over the same rows: one read of a row serves all of
-// them, and the rules of dual_rules.inl are followed by as many planes at once as a register has
-// lanes.
+// Dual coordinate descent for several hyperplanes over the same rows: one read of a row serves all
+// of them, and the rules of dual_rules.inl are followed by as many hyperplanes at once as a
+// register has lanes.
 
 typedef int64_t Choices __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));  // -1 for yes, 0 for no
 
@@ -18,7 +18,7 @@ inline bool any(Choices choices) {
 inline Doubles least(Doubles a, Doubles b) { return a < b ? a : b; }
 inline Doubles most(Doubles a, Doubles b) { return a > b ? a : b; }
 
-// One row, for the planes of one register.
+// One row, for the hyperplanes of one register.
 struct LanePoint {
   Doubles beta;
   Doubles weight;
@@ -103,7 +103,8 @@ struct LaneLogistic {
   }
 };
 
-// Follows the rule for kLanes planes of row i; returns their moves, 0 for planes the row rests for.
+// Follows the rule for kLanes hyperplanes of row i; returns their moves, 0 for hyperplanes the row
+// rests for.
 template <class Rule>
 inline Doubles lane_moves(const Rule& rule, JointSweep& sweep, int64_t i, int64_t k, Doubles score) {
   const int64_t at = i * sweep.stride + k;
@@ -173,7 +174,7 @@ void box_joint_look(const double* scores, JointSweep& sweep) {
 
 // w += the sum of x_i v_i' over begin <= i < end, v_i being row i of v.
 template <class Rows>
-void add_class_planes(const Rows& rows, int64_t begin, int64_t end, const double* v, double* w,
-                      int64_t stride) {
+void add_class_hyperplanes(const Rows& rows, int64_t begin, int64_t end, const double* v, double* w,
+                           int64_t stride) {
   for (int64_t i = begin; i < end; ++i) add_outer_product(row(rows, i), v + i * stride, w, stride);
 }

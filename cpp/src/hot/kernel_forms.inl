@@ -143,9 +143,8 @@ inline void weigh_block(const WeighedTile<T>& tile, int64_t r, int64_t l) {
       HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j) sums[i][j] += weights[j] * value;
     }
   }
-  HEDGEROW_UNROLL for (int i = 0; i < n_rows; ++i)
-    HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j)
-      tile.sums[(r + i) * tile.n_planes + tile.planes[l + j]] += lane_sum(sums[i][j]);
+  HEDGEROW_UNROLL for (int i = 0; i < n_rows; ++i) HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j)
+      tile.sums[(r + i) * tile.n_hyperplanes + tile.hyperplanes[l + j]] += lane_sum(sums[i][j]);
 }
 
 template <int n_rows, class T>

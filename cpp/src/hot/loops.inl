@@ -51,10 +51,24 @@ constexpr KernelLoops<T> kernel_loops() {
 
 template <class Rows>
 constexpr RowLoops<Rows> row_loops() {
-  return {panel_loops<Rows, float>(), panel_loops<Rows, double>(), forget<Rows>, scores<Rows>, add_weighted<Rows>, add_weighted_squares<Rows>,
-          add_gram_product<Rows>, sq_norms<Rows>, box_sweep<Rows>, logistic_sweep<Rows>,
-          class_sweep<Rows>, class_scores<Rows>, add_class_planes<Rows>, box_joint_sweep<Rows>,
-          logistic_joint_sweep<Rows>, perceptron_pass<Rows>, loss_pass<Rows>, averaged_steps<Rows>,
+  return {panel_loops<Rows, float>(),
+          panel_loops<Rows, double>(),
+          forget<Rows>,
+          scores<Rows>,
+          add_weighted<Rows>,
+          add_weighted_squares<Rows>,
+          add_gram_product<Rows>,
+          sq_norms<Rows>,
+          box_sweep<Rows>,
+          logistic_sweep<Rows>,
+          class_sweep<Rows>,
+          class_scores<Rows>,
+          add_class_hyperplanes<Rows>,
+          box_joint_sweep<Rows>,
+          logistic_joint_sweep<Rows>,
+          perceptron_pass<Rows>,
+          loss_pass<Rows>,
+          averaged_steps<Rows>,
           steady_steps<Rows>};
 }
 

@@ -3,7 +3,7 @@
 
 // What a loss makes of some rows; cost is its conjugate at alpha.
 struct LossTerms {
-  Doubles alpha, bend, smooth, value, cost;
+  Doubles alpha, curvature, smooth, value, cost;
 };
 
 inline Doubles positive_part(Doubles v) { return v > 0.0 ? v : Doubles{}; }
@@ -17,14 +17,14 @@ struct ClippedLoss {
     const Doubles slope = weight * steepness;
     const Doubles alpha = clip(shift + slope * r, slope, weight);
     const Doubles size = magnitude(alpha), move = alpha - shift;
-    const Doubles bend = (alpha != 0.0) & (size < upper(weight)) ? slope : Doubles{};
+    const Doubles curvature = (alpha != 0.0) & (size < upper(weight)) ? slope : Doubles{};
     const Doubles ratio = weight > 0.0 ? move / weight : Doubles{};
     const Doubles excess = positive_part(two_sided ? magnitude(r) - epsilon : r);
     const Doubles tube = two_sided ? epsilon * size : Doubles{};
     const Doubles smooth = alpha * r - tube - move * ratio * (0.5 / steepness);
-    if constexpr (bounded) return {alpha, bend, smooth, weight * excess, tube};
+    if constexpr (bounded) return {alpha, curvature, smooth, weight * excess, tube};
     const Doubles share = weight > 0.0 ? alpha / weight : Doubles{};
-    return {alpha, bend, smooth, weight * excess * excess, tube + 0.25 * alpha * share};
+    return {alpha, curvature, smooth, weight * excess * excess, tube + 0.25 * alpha * share};
   }
 
  private:
@@ -82,7 +82,7 @@ void loss_at(const LossShape& shape, const LossRows& rows, int64_t begin, int64_
       const LossTerms terms =
           loss(lanes.load(rows.residual + i), weight, load_shift(lanes, rows.shift, i));
       lanes.store(rows.alpha + i, terms.alpha);
-      lanes.store(rows.bend + i, terms.bend);
+      lanes.store(rows.curvature + i, terms.curvature);
       balance += terms.alpha * lanes.load(rows.y + i);
       smooth += terms.smooth;
       value += terms.value;
@@ -98,7 +98,7 @@ void loss_at(const LossShape& shape, const LossRows& rows, int64_t begin, int64_
 void loss_along(const LossShape& shape, const LossLine& line, int64_t begin, int64_t end,
                   LossCurve& curve) {
   with_loss(shape, [&](auto loss) {
-    Doubles value = {}, slope = {}, bend = {};
+    Doubles value = {}, slope = {}, curvature = {};
     for_lanes(begin, end, [&](auto lanes, int64_t i) {
       const Doubles change = lanes.load(line.change + i);
       const Doubles r = lanes.load(line.residual + i) + line.step * change;
@@ -106,11 +106,11 @@ void loss_along(const LossShape& shape, const LossLine& line, int64_t begin, int
           loss(r, lanes.load(line.weight + i), load_shift(lanes, line.shift, i));
       value += terms.smooth;
       slope += terms.alpha * change;
-      bend += terms.bend * change * change;
+      curvature += terms.curvature * change * change;
     });
     curve.value += lane_sum(value);
     curve.slope += lane_sum(slope);
-    curve.bend += lane_sum(bend);
+    curve.curvature += lane_sum(curvature);
   });
 }
 

@@ -240,8 +240,8 @@ KernelScorer::KernelScorer(Kernel kernel, const Matrix& vectors, const Coefficie
     : kernel_(std::move(kernel)),
       vectors_(vectors),
       n_lines_(coef.n_lines),
-      n_planes_(coef.n_planes),
-      planes_(coef.planes.begin(), coef.planes.end()) {
+      n_hyperplanes_(coef.n_hyperplanes),
+      hyperplanes_(coef.hyperplanes.begin(), coef.hyperplanes.end()) {
   if (wants_norms(kernel_)) {
     sq_norms_.resize(static_cast<std::size_t>(n_rows(vectors_)));
     std::visit(
@@ -303,7 +303,7 @@ void KernelScorer::score_block(const PackedVectors<T>& vectors, const Rows& rows
   const Kernel& kernel = std::is_same_v<T, float> ? kernel_of_float32_ : kernel_;
   const RowBlock<T, Rows> block(rows, begin, end, kernel);
   const std::int64_t n_vectors = n_rows(vectors_), width = kernel_loops<T>().strip_cols;
-  std::fill_n(out, (end - begin) * n_planes_, 0.0);
+  std::fill_n(out, (end - begin) * n_hyperplanes_, 0.0);
   auto piece = pieces_.begin();
   for (std::int64_t first = 0; first < n_vectors; first += kSpan) {
     check_stop();
@@ -311,9 +311,9 @@ void KernelScorer::score_block(const PackedVectors<T>& vectors, const Rows& rows
     const Value* values = values_of<T, Value>(kernel, block, vectors, end - begin, first, n_columns,
                                               rows.n_cols);
     for (; piece != pieces_.end() && piece->tile == first / kSpan; ++piece)
-      kernel_loops<Value>().weigh_tile({values + piece->begin, kSpan, end - begin, piece->n,
-                                        coef_.data() + piece->coef, n_lines_,
-                                        planes_.data() + piece->segment * n_lines_, out, n_planes_});
+      kernel_loops<Value>().weigh_tile(
+          {values + piece->begin, kSpan, end - begin, piece->n, coef_.data() + piece->coef,
+           n_lines_, hyperplanes_.data() + piece->segment * n_lines_, out, n_hyperplanes_});
   }
 }
 
@@ -326,7 +326,7 @@ void KernelScorer::scores(const Matrix& rows, std::span<double> out, int n_threa
           parallel_for(n_tasks, n_threads, [&](std::int64_t task) {
             const std::int64_t begin = task * kRowsPerTask;
             score_block<T, Value>(vectors, some, begin, std::min(begin + kRowsPerTask, n),
-                                  out.data() + begin * n_planes_);
+                                  out.data() + begin * n_hyperplanes_);
           });
         };
         if constexpr (std::is_same_v<typename Rows::Value, float>) {

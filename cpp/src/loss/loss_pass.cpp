@@ -19,7 +19,7 @@ void add_to(LossSums& sums, const LossSums& part) {
 void add_to(LossCurve& curve, const LossCurve& part) {
   curve.value += part.value;
   curve.slope += part.slope;
-  curve.bend += part.bend;
+  curve.curvature += part.curvature;
 }
 
 template <class Sums>

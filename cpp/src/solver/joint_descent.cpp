@@ -33,8 +33,8 @@ std::vector<double> by_column(const std::vector<double>& table, std::int64_t n, 
 
 JointDescent::JointDescent(const Matrix& matrix, const Problem& problem, const Options& options)
     : matrix_(matrix),
-      n_planes_(problem.n_planes),
-      stride_((problem.n_planes + kClassGroup - 1) / kClassGroup * kClassGroup),
+      n_hyperplanes_(problem.n_hyperplanes),
+      stride_((problem.n_hyperplanes + kClassGroup - 1) / kClassGroup * kClassGroup),
       loss_(problem.loss),
       box_(box_shape(problem.loss, 0.0)),
       target_(problem.target),
@@ -52,7 +52,7 @@ JointDescent::JointDescent(const Matrix& matrix, const Problem& problem, const O
       slope_min_(shift_),
       scratch_(2 * shift_.size()),
       is_active_(beta_.size(), 0),
-      is_retired_(size(n_planes_), 0),
+      is_retired_(size(n_hyperplanes_), 0),
       takes_part_(is_retired_),
       multiplier_due_(is_retired_) {
   row_sq_norms(matrix, diagonal_, options.n_threads);
@@ -60,7 +60,7 @@ JointDescent::JointDescent(const Matrix& matrix, const Problem& problem, const O
   const std::int64_t n = n_points();
   for (std::int64_t i = 0; i < n; ++i) {
     all_.push_back(i);
-    for (std::int64_t k = 0; k < n_planes_; ++k)
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k)
       weight_[size(i * stride_ + k)] = problem.weight[size(k * n + i)];
   }
   activate_all();
@@ -68,24 +68,24 @@ JointDescent::JointDescent(const Matrix& matrix, const Problem& problem, const O
 
 JointDescent::Report JointDescent::run(std::int64_t n_sweeps, std::span<const double> tolerance) {
   const bool rows_rest = options_.shrinking && loss_ != DualLoss::logistic;
-  Report report{Values(size(n_planes_), 0.0), Values(size(n_planes_), kInfinity), 0, 0};
+  Report report{Values(size(n_hyperplanes_), 0.0), Values(size(n_hyperplanes_), kInfinity), 0, 0};
   const auto is_done = [&](std::int64_t k) {
     return is_retired_[size(k)] || report.violation[size(k)] <= tolerance[size(k)];
   };
   const auto all_done = [&] {
-    for (std::int64_t k = 0; k < n_planes_; ++k)
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k)
       if (!is_done(k)) return false;
     return true;
   };
   if (!rows_rest) activate_all();
   for (std::int64_t n_made = 0; n_made < n_sweeps;) {
-    for (std::int64_t k = 0; k < n_planes_; ++k) {
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k) {
       takes_part_[size(k)] = !is_done(k);
-      if (is_done(k)) rest_plane(k);
+      if (is_done(k)) rest_hyperplane(k);
     }
     arrange(report);
     sweep();
-    for (std::int64_t k = 0; k < n_planes_; ++k)
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k)
       if (takes_part_[size(k)]) report.violation[size(k)] = violation_of(k);
     if (rows_rest) rest_by_slopes();
     if (++n_made < n_sweeps && !all_done()) continue;
@@ -100,7 +100,7 @@ void JointDescent::set_alpha(std::span<const double> alpha, std::span<const doub
   const std::int64_t n = n_points();
   std::fill(excess_.begin(), excess_.end(), 0.0);
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t k = 0; k < n_planes_; ++k) {
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k) {
       const std::size_t at = size(i * stride_ + k);
       beta_[at] = std::copysign(1.0, weight_[at]) * alpha[size(k * n + i)];
       excess_[size(k)] += beta_[at];
@@ -111,8 +111,8 @@ void JointDescent::set_alpha(std::span<const double> alpha, std::span<const doub
         const std::int64_t stretch = rows_with(kValuesBetweenChecks / stride_, rows);
         for (std::int64_t begin = 0; begin < n; begin += stretch) {
           check_stop();
-          row_loops(rows).add_class_planes(rows, begin, std::min(begin + stretch, n), beta_.data(),
-                                           w_.data(), stride_);
+          row_loops(rows).add_class_hyperplanes(rows, begin, std::min(begin + stretch, n),
+                                                beta_.data(), w_.data(), stride_);
         }
       },
       matrix_);
@@ -124,31 +124,31 @@ void JointDescent::set_alpha(std::span<const double> alpha, std::span<const doub
 }
 
 std::vector<double> JointDescent::alpha() const {
-  std::vector<double> alpha = by_column(beta_, n_points(), stride_, n_planes_);
-  const std::vector<double> weight = by_column(weight_, n_points(), stride_, n_planes_);
+  std::vector<double> alpha = by_column(beta_, n_points(), stride_, n_hyperplanes_);
+  const std::vector<double> weight = by_column(weight_, n_points(), stride_, n_hyperplanes_);
   for (std::size_t at = 0; at < alpha.size(); ++at)
     alpha[at] = std::copysign(1.0, weight[at]) * alpha[at] + 0.0;  // never -0
   return alpha;
 }
 
 std::vector<double> JointDescent::w() const {
-  return by_column(w_, n_cols(matrix_), stride_, n_planes_);
+  return by_column(w_, n_cols(matrix_), stride_, n_hyperplanes_);
 }
 
 std::vector<double> JointDescent::scores() {
   refresh_scores();
-  return by_column(scores_, n_points(), stride_, n_planes_);
+  return by_column(scores_, n_points(), stride_, n_hyperplanes_);
 }
 
 void JointDescent::refresh_scores() {
   if (scores_hold_) return;
   scores_.resize(beta_.size());
-  const ClassPlanes planes{w_.data(), intercept_.data(), stride_, stride_};
+  const ClassHyperplanes hyperplanes{w_.data(), intercept_.data(), stride_, stride_};
   std::visit(
       [&](const auto& rows) {
         for_row_runs(rows.n_rows, options_.n_threads, [&](std::int64_t begin, std::int64_t end) {
           std::vector<double> scratch(size(stride_));
-          row_loops(rows).class_scores(rows, begin, end, planes, scratch.data(),
+          row_loops(rows).class_scores(rows, begin, end, hyperplanes, scratch.data(),
                                        scores_.data() + begin * stride_);
         });
       },
@@ -179,12 +179,13 @@ void JointDescent::rest_by_slopes() {
   }
 }
 
-void JointDescent::rest_plane(std::int64_t plane) {
-  for (std::size_t at = size(plane); at < is_active_.size(); at += size(stride_)) is_active_[at] = 0;
+void JointDescent::rest_hyperplane(std::int64_t hyperplane) {
+  for (std::size_t at = size(hyperplane); at < is_active_.size(); at += size(stride_))
+    is_active_[at] = 0;
 }
 
-double JointDescent::violation_of(std::int64_t plane) const {
-  const std::size_t k = size(plane);
+double JointDescent::violation_of(std::int64_t hyperplane) const {
+  const std::size_t k = size(hyperplane);
   const double constraint = free_intercept_ ? rho_ * std::abs(excess_[k]) : 0.0;
   return std::max(slope_max_[k] - slope_min_[k], constraint);
 }
@@ -194,7 +195,7 @@ void JointDescent::arrange(Report& report) {
   for (std::int64_t i = 0; i < n_points(); ++i) {
     const std::int8_t* active = is_active_.data() + i * stride_;
     std::int64_t n_active = 0;
-    for (std::int64_t k = 0; k < n_planes_; ++k) {
+    for (std::int64_t k = 0; k < n_hyperplanes_; ++k) {
       report.sweeps[size(k)] -= active[k];
       n_active -= active[k];
     }
@@ -264,7 +265,7 @@ void JointDescent::look(Report& report) {
   refresh_scores();
   JointSweep all = sweep_of(all_);
   hot().box_joint_look(scores_.data(), all);
-  for (std::int64_t k = 0; k < n_planes_; ++k) report.violation[size(k)] = violation_of(k);
+  for (std::int64_t k = 0; k < n_hyperplanes_; ++k) report.violation[size(k)] = violation_of(k);
   rest_by_slopes();
   JointSweep resting = sweep_of(all_);
   hot().box_joint_look(scores_.data(), resting);

@@ -76,28 +76,28 @@ void SequentialDual::restore(const State& state) {
   if (n_swept_ > 0) look();
 }
 
-std::vector<double> SequentialDual::planes() const {
+std::vector<double> SequentialDual::hyperplanes() const {
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   const auto stride = static_cast<std::size_t>(stride_), n_features = w_.size() / stride;
-  std::vector<double> planes(n_classes * (n_features + 1));
+  std::vector<double> hyperplanes(n_classes * (n_features + 1));
   for (std::size_t k = 0; k < n_classes; ++k) {
-    double* plane = planes.data() + k * (n_features + 1);
-    for (std::size_t j = 0; j < n_features; ++j) plane[j] = w_[j * stride + k];
-    plane[n_features] = intercept_[k];
+    double* hyperplane = hyperplanes.data() + k * (n_features + 1);
+    for (std::size_t j = 0; j < n_features; ++j) hyperplane[j] = w_[j * stride + k];
+    hyperplane[n_features] = intercept_[k];
   }
-  return planes;
+  return hyperplanes;
 }
 
 std::span<const double> SequentialDual::scores() {
   if (scores_hold_) return scores_;
   scores_.resize(alpha_.size());
-  const ClassPlanes planes{w_.data(), intercept_.data(), n_classes_, stride_};
+  const ClassHyperplanes hyperplanes{w_.data(), intercept_.data(), n_classes_, stride_};
   std::visit(
       [&](const auto& rows) {
         const auto& loops = row_loops(rows);
         for_row_runs(rows.n_rows, options_.n_threads, [&](std::int64_t begin, std::int64_t end) {
           std::vector<double> scratch(static_cast<std::size_t>(stride_));
-          loops.class_scores(rows, begin, end, planes, scratch.data(),
+          loops.class_scores(rows, begin, end, hyperplanes, scratch.data(),
                              scores_.data() + begin * n_classes_);
         });
       },

@@ -1,8 +1,8 @@
 // What is the same for every criterion of a call to grow_tree.
 #pragma once
 
-#include "tree/growing.hpp"
 #include "hedgerow/tree/grower.hpp"
+#include "tree/tree_grower.hpp"
 
 namespace hedgerow::tree {
 
@@ -15,10 +15,10 @@ struct Call {
   template <class Tally, class Targets>
   FlatTree with(const Targets& targets, std::int64_t n_outputs, std::int64_t width) const {
     std::unique_ptr<TreeWorkspace> workspace = task.workspaces->take();
-    if (dynamic_cast<Growing<Tally>*>(workspace.get()) == nullptr)
-      workspace = std::make_unique<Growing<Tally>>(*task.table, Tally(targets), n_outputs,
-                                                   n_outputs * width);
-    auto& growing = static_cast<Growing<Tally>&>(*workspace);
+    if (dynamic_cast<TreeGrower<Tally>*>(workspace.get()) == nullptr)
+      workspace = std::make_unique<TreeGrower<Tally>>(*task.table, Tally(targets), n_outputs,
+                                                      n_outputs * width);
+    auto& growing = static_cast<TreeGrower<Tally>&>(*workspace);
     growing.learn_from(targets, task.weights);
     FlatTree tree = growing.grow(settings, counts, seed, stream);
     task.workspaces->give_back(std::move(workspace));
@@ -26,7 +26,7 @@ struct Call {
   }
 };
 
-FlatTree grow_classes(const Call& call, const ClassTargets& targets);
-FlatTree grow_numbers(const Call& call, const NumberTargets& targets);
+FlatTree grow_classification(const Call& call, const ClassTargets& targets);
+FlatTree grow_regression(const Call& call, const RegressionTargets& targets);
 
 }  // namespace hedgerow::tree

@@ -336,17 +336,18 @@ class ClassTally {
 /// Several outputs: impurity is the mean of theirs. Counts of all classes of all outputs lie one
 /// after the other, max_classes places for each.
 template <ClassCriterion criterion>
-class SeveralClassTally {
+class MultiOutputClassTally {
  public:
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = false;
 
-  explicit SeveralClassTally(const ClassTargets& targets)
+  explicit MultiOutputClassTally(const ClassTargets& targets)
       : n_outputs_(targets.n_classes.size()),
         width_(static_cast<std::size_t>(std::ranges::max(targets.n_classes))),
-        left_(n_outputs_ * width_), total_(n_outputs_ * width_) {}
+        left_(n_outputs_ * width_),
+        total_(n_outputs_ * width_) {}
 
   void learn_from(const ClassTargets& targets, std::span<const double> weights) {
     y_ = targets.y;
@@ -396,7 +397,7 @@ class SeveralClassTally {
 
   class Scan {
    public:
-    explicit Scan(SeveralClassTally& tally) : tally_(tally) {
+    explicit Scan(MultiOutputClassTally& tally) : tally_(tally) {
       std::ranges::fill(tally_.left_, 0.0);
     }
     void move(Load load) {
@@ -412,7 +413,7 @@ class SeveralClassTally {
     double right_level() const { return 0; }
 
    private:
-    SeveralClassTally& tally_;
+    MultiOutputClassTally& tally_;
     double left_weight_ = 0;
   };
 

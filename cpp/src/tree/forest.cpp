@@ -55,9 +55,9 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
   if (sets_ == Sets::in_words)
     words_.insert(words_.end(), tree.category_words.begin(), tree.category_words.end());
   const std::size_t n = tree.feature.size(), first = nodes.size();
-  const std::vector<std::int32_t> sure = shape_.has_classes && shape_.n_outputs == 1
-                                             ? sure_classes(tree)
-                                             : std::vector<std::int32_t>(n, kNotSure);
+  const std::vector<std::int32_t> pure = shape_.has_classes && shape_.n_outputs == 1
+                                             ? pure_classes(tree)
+                                             : std::vector<std::int32_t>(n, kNotPure);
   nodes.resize(first + n);
   answers_.resize(first + n);
   is_leaf_.resize(first + n);
@@ -81,8 +81,8 @@ void Forest::add_nodes(const FlatTree& tree, Nodes<T>& nodes) {
     nodes[first + place] = leaf_at<T>(static_cast<std::int32_t>(place));
     leaf_weight_.push_back(tree.weight[i]);
     std::int32_t& answer = answers_[first + place];
-    answer = sure[i];
-    if (answer != kNotSure) continue;
+    answer = pure[i];
+    if (answer != kNotPure) continue;
     answer = -1 - static_cast<std::int32_t>(lines_.size() / width);
     lines_.insert(lines_.end(), &tree.value[i * width], &tree.value[i * width] + width);
   }

@@ -9,8 +9,8 @@ FlatTree grow_tree(const TreeTask& task, const TreeSettings& settings,
                    std::uint64_t stream) {
   const tree::Call call{task, settings, counts, seed, stream};
   if (const auto* classes = std::get_if<ClassTargets>(&task.targets))
-    return tree::grow_classes(call, *classes);
-  return tree::grow_numbers(call, std::get<NumberTargets>(task.targets));
+    return tree::grow_classification(call, *classes);
+  return tree::grow_regression(call, std::get<RegressionTargets>(task.targets));
 }
 
 }  // namespace hedgerow

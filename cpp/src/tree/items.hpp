@@ -35,7 +35,7 @@ struct WeightedClassItem {
 };
 
 /// A row with a number to predict.
-struct NumberItem {
+struct RegressionItem {
   double y;
   double w;
   std::uint32_t row;

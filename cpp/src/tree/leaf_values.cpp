@@ -7,7 +7,6 @@ namespace hedgerow {
 FlatTree with_leaf_values(const FlatTree& tree, std::span<const double> values) {
   FlatTree result = tree;
   std::ranges::copy(values, result.value.begin());
-  result.has_shares = false;
   average_upwards(result);
   return result;
 }

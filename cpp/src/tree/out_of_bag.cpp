@@ -41,28 +41,28 @@ double OutOfBag::add(const FlatTree& tree, std::span<const std::uint32_t> counts
 
 /// Asks for what a tree is going to add to.
 void OutOfBag::fetch_sums(std::size_t row, const FlatTree& tree,
-                          std::span<const std::int32_t> sure) const {
+                          std::span<const std::int32_t> pure) const {
   const std::size_t leaf = static_cast<std::size_t>(tree.leaf_of_row[row]) * targets_.n_outputs;
-  const auto first = static_cast<std::size_t>(std::max(0, sure[leaf]));
+  const auto first = static_cast<std::size_t>(std::max(0, pure[leaf]));
   __builtin_prefetch(&sums_[row * targets_.n_outputs * targets_.width + first]);
 }
 
 void OutOfBag::add_classes(const FlatTree& tree, std::span<const std::uint32_t> counts) {
   const std::size_t n_outputs = targets_.n_outputs, width = targets_.width;
-  const std::vector<std::int32_t> sure = sure_classes(tree);
+  const std::vector<std::int32_t> pure = pure_classes(tree);
   const std::vector<std::uint32_t> rows = rows_out(counts);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + kAhead < rows.size()) fetch_sums(rows[i + kAhead], tree, sure);
+    if (i + kAhead < rows.size()) fetch_sums(rows[i + kAhead], tree, pure);
     const std::size_t row = rows[i];
     ++n_trees_[row];
     const auto leaf = static_cast<std::size_t>(tree.leaf_of_row[row]);
     bool tree_is_wrong = false;
     for (std::size_t o = 0; o < n_outputs; ++o) {
       const std::size_t place = row * n_outputs + o;
-      std::int32_t answer = sure[leaf * n_outputs + o];
+      std::int32_t answer = pure[leaf * n_outputs + o];
       const std::span<double> sums(&sums_[place * width], width);
       std::int32_t& best = answers_[place];
-      if (answer != kNotSure) {  // the others stay as they are
+      if (answer != kNotPure) {  // the others stay as they are
         const double sum = sums[static_cast<std::size_t>(answer)] += 1.0;
         const double most = sums[static_cast<std::size_t>(best)];
         if (sum > most || (sum == most && answer < best)) best = answer;

@@ -36,7 +36,6 @@ FlatTree pruned(const FlatTree& tree, std::span<const std::uint8_t> becomes_leaf
   result.n_outputs = tree.n_outputs;
   result.value_width = tree.value_width;
   result.was_stopped = tree.was_stopped;
-  result.has_shares = tree.has_shares;
   result.category_words = tree.category_words;
   const auto width = static_cast<std::ptrdiff_t>(tree.value_width);
   for (const std::size_t i : places.kept) {

@@ -92,12 +92,12 @@ def _sums_in_core(judge: Combiner, is_judged: NDArray[np.bool_]) -> _core.OutOfB
 @_sums_in_core.register
 def _(judge: ClassCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
     y = np.ascontiguousarray(judge.y, dtype=np.int32)
-    return _core.OutOfBag.of_classes(y, judge.width, is_judged)
+    return _core.OutOfBag.of_classification(y, judge.width, is_judged)
 
 
 @_sums_in_core.register
 def _(judge: MeanCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
-    return _core.OutOfBag.of_numbers(np.ascontiguousarray(judge.y, dtype=np.float64), is_judged)
+    return _core.OutOfBag.of_regression(np.ascontiguousarray(judge.y, dtype=np.float64), is_judged)
 
 
 class _Book:

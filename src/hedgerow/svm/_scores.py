@@ -80,8 +80,8 @@ def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> 
         vectors,
         coef=np.ascontiguousarray(coef.values),
         segments=np.array(sizes, dtype=np.int64),
-        planes=planes,
-        n_planes=int(planes.max()) + 1,
+        hyperplanes=planes,
+        n_hyperplanes=int(planes.max()) + 1,
     )
 
 

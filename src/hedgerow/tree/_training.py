@@ -99,7 +99,9 @@ class ClassTargets(Targets):
     def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
         """Return what trees are grown from."""
         n_classes = np.array([len(classes) for classes in self.classes], dtype=np.int32)
-        return _core.TreeTask.classes(table.codes, criterion, self.codes, n_classes, self.weights)
+        return _core.TreeTask.classification(
+            table.codes, criterion, self.codes, n_classes, self.weights
+        )
 
     def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
         """Return a task with these classes and weights instead of its own."""
@@ -125,7 +127,7 @@ class ValueTargets(Targets):
 
     def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
         """Return what trees are grown from."""
-        return _core.TreeTask.numbers(table.codes, criterion, self.values, self.weights)
+        return _core.TreeTask.regression(table.codes, criterion, self.values, self.weights)
 
     def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
         """Return a task with these values and weights instead of its own."""

@@ -19,7 +19,8 @@ struct PackedTile {
   std::int64_t stride;  ///< features that a strip holds, from the first one to fold on: at least depth
 };
 
-/// A tile of kernel values with lines of coefficients, each of which is summed up for one plane.
+/// A tile of kernel values with lines of coefficients, each of which is summed up for one
+/// hyperplane.
 template <class T>
 struct WeighedTile {
   const T* values;
@@ -28,9 +29,9 @@ struct WeighedTile {
   std::int64_t n_cols;  ///< a multiple of kWeighedCols
   const double* coef;   ///< n_cols for each line
   std::int64_t n_lines;
-  const std::int64_t* planes;  ///< where in a row of sums each line goes
+  const std::int64_t* hyperplanes;  ///< where in a row of sums each line goes
   double* sums;
-  std::int64_t n_planes;
+  std::int64_t n_hyperplanes;
 };
 
 /// A whole number of float64 vectors of any instruction set.
@@ -87,8 +88,8 @@ struct KernelLoops {
   /// g[c] += sum over r of delta[r] rows[r][c]
   void (*add_kernel_rows)(const T* const* rows, const double* delta, std::int64_t n_rows,
                           std::int64_t n_cols, double* g);
-  /// sums[r * n_planes + planes[l]] += sum over c of coef[l * n_cols + c] values[r * ld + c]; a row
-  /// gives the same bits in any company.
+  /// sums[r * n_hyperplanes + hyperplanes[l]] += sum over c of coef[l * n_cols + c] values[r * ld +
+  /// c]; a row gives the same bits in any company.
   void (*weigh_tile)(const WeighedTile<T>& tile);
 };
 

@@ -15,23 +15,24 @@ namespace hedgerow {
 template <class T>
 struct PackedVectors;
 
-/// The sums of kernel values of rows with support vectors, one for each of some planes.
+/// The sums of kernel values of rows with support vectors, one for each of some hyperplanes.
 ///
-/// Vectors stand in segments. Each vector has one coefficient a line, and the lines of each segment go
-/// to planes of its own, planes[segment * n_lines + line]: a vector of one class has a part only in the
-/// planes between that class and others.
+/// Vectors stand in segments. Each vector has one coefficient a line, and the lines of each segment
+/// go to hyperplanes of its own, hyperplanes[segment * n_lines + line]: a vector of one class has a
+/// part only in the hyperplanes between that class and others.
 ///
-/// Values have the precision of the rows to score, sums are float64. A row's scores are the same bits
-/// alone or among others, dense or sparse, and for any number of threads. Costs n_rows * n_vectors
-/// kernel values; memory is a copy of the vectors, dense, for each precision that is used.
+/// Values have the precision of the rows to score, sums are float64. A row's scores are the same
+/// bits alone or among others, dense or sparse, and for any number of threads. Costs n_rows *
+/// n_vectors kernel values; memory is a copy of the vectors, dense, for each precision that is
+/// used.
 class KernelScorer {
  public:
   struct Coefficients {
     std::span<const double> values;  ///< n_vectors for each line
     std::int64_t n_lines;
     std::span<const std::int64_t> segments;  ///< how many vectors each has
-    std::span<const std::int64_t> planes;
-    std::int64_t n_planes;
+    std::span<const std::int64_t> hyperplanes;
+    std::int64_t n_hyperplanes;
   };
 
   /// The vectors must outlive it.
@@ -39,9 +40,10 @@ class KernelScorer {
   ~KernelScorer();
 
   std::int64_t n_features() const { return n_cols(vectors_); }
-  std::int64_t n_planes() const { return n_planes_; }
+  std::int64_t n_hyperplanes() const { return n_hyperplanes_; }
 
-  /// out[i * n_planes + p], of rows with n_features columns. Several threads may ask at a time.
+  /// out[i * n_hyperplanes + p], of rows with n_features columns. Several threads may ask at a
+  /// time.
   void scores(const Matrix& rows, std::span<double> out, int n_threads) const;
 
  private:
@@ -62,8 +64,8 @@ class KernelScorer {
 
   Kernel kernel_, kernel_of_float32_;
   Matrix vectors_;
-  std::int64_t n_lines_, n_planes_;
-  std::vector<std::int64_t> planes_;
+  std::int64_t n_lines_, n_hyperplanes_;
+  std::vector<std::int64_t> hyperplanes_;
   std::vector<Piece> pieces_;
   std::vector<double> coef_;
   std::vector<double> sq_norms_;

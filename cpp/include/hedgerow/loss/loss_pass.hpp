@@ -5,14 +5,14 @@
 // one_sided, two_sided: with steepness k and shift s, u = s_i + c_i k r_i, and alpha_i is
 //   one_sided   u, but at least 0 and at most top
 //   two_sided   u moved towards 0 by c_i k epsilon, but no further, and at most top in magnitude
-// where top = c_i if the shape is bounded, else infinite. bend_i = c_i k where alpha moves with r,
-// else 0. logistic: alpha_i = c_i sigma(r_i) with sigma(r) = 1 / (1 + e^-r), and
-// bend_i = alpha_i (1 - sigma(r_i)); it takes no shift.
+// where top = c_i if the shape is bounded, else infinite. curvature_i = c_i k where alpha moves
+// with r, else 0. logistic: alpha_i = c_i sigma(r_i) with sigma(r) = 1 / (1 + e^-r), and
+// curvature_i = alpha_i (1 - sigma(r_i)); it takes no shift.
 //
 // Of every row these are summed:
 //   balance   alpha y
 //   smooth    alpha r - epsilon |alpha| - (alpha - s)^2 / (2 c k);  logistic: c log(1 + e^r).
-//             Its slope in r is alpha, and its second derivative bend.
+//             Its slope in r is alpha, and its second derivative curvature.
 //   value     the true loss: c e if bounded, else c e^2, with the excess e = max(0, r), or
 //             max(0, |r| - epsilon) if two_sided;  logistic: c log(1 + e^r)
 //   gain      target alpha - conj(alpha), where conj is epsilon |alpha| if bounded, and
@@ -33,8 +33,8 @@
 
 namespace hedgerow {
 
-/// Writes residual, alpha and bend, and combined = sum of alpha_i y_i x_i; each x_i is read from
-/// memory once.
+/// Writes residual, alpha and curvature, and combined = sum of alpha_i y_i x_i; each x_i is read
+/// from memory once.
 LossSums loss_pass(const Matrix& matrix, const LossShape& shape, const LossRows& rows,
                    std::span<const double> w, double intercept, std::span<double> combined,
                    int n_threads);

@@ -84,8 +84,8 @@ class SequentialDual {
   /// n_classes for each row.
   std::span<const double> alpha() const { return alpha_; }
 
-  /// One plane after the other, each with its intercept last.
-  std::vector<double> planes() const;
+  /// One hyperplane after the other, each with its intercept last.
+  std::vector<double> hyperplanes() const;
 
   /// The scores of all rows, n_classes for each.
   std::span<const double> scores();

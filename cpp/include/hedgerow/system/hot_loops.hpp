@@ -59,12 +59,12 @@ struct DualSweep {
   std::int64_t n_shrunk; ///< rows shrunk so far
 };
 
-/// Planes of several classes are stored in groups of so many: a whole number of registers.
+/// Hyperplanes of several classes are stored in groups of so many: a whole number of registers.
 constexpr std::int64_t kClassGroup = 8;
 
-/// Planes of several classes: the weights of feature j are w[j * stride] ... w[j * stride +
+/// Hyperplanes of several classes: the weights of feature j are w[j * stride] ... w[j * stride +
 /// n_classes - 1], and zeros up to the next feature.
-struct ClassPlanes {
+struct ClassHyperplanes {
   const double* w;
   const double* intercept;
   std::int64_t n_classes;
@@ -87,7 +87,7 @@ struct ClassDual {
 /// One sweep over `order` for all classes at once, or a stretch of one.
 struct ClassSweep {
   ClassDual dual;
-  double* w;  ///< as in ClassPlanes
+  double* w;  ///< as in ClassHyperplanes
   std::int64_t stride;
   const std::int64_t* order;
   std::int64_t n_order;
@@ -112,15 +112,15 @@ struct ClassSteps {
   double violation;      ///< out: the largest met
 };
 
-/// One sweep over `order` for several planes, each with labels and weights of its own, or a stretch
-/// of one; see solver/joint_descent.hpp for the mathematics. Tables have `stride` columns, one a
-/// plane and then some that are never active.
+/// One sweep over `order` for several hyperplanes, each with labels and weights of its own, or a
+/// stretch of one; see solver/joint_descent.hpp for the mathematics. Tables have `stride` columns,
+/// one a hyperplane and then some that are never active.
 struct JointSweep {
   double* beta;            ///< a row each: y alpha
   const double* weight;    ///< a row each: y c
   const double* diagonal;  ///< |x|^2 + rho
   std::int8_t* active;     ///< a row each: -1, or 0 where the row rests
-  double* w;               ///< as in ClassPlanes
+  double* w;               ///< as in ClassHyperplanes
   double* intercept;       ///< shift + rho excess, kept up to date
   double* excess;          ///< the sum of the betas, kept up to date
   double* rest_above;      ///< a row rests if the slope to its right is larger than this
@@ -167,7 +167,7 @@ struct LossRows {
   const double* shift;  ///< null for 0; may be alpha
   double* residual;
   double* alpha;  ///< out
-  double* bend;   ///< out
+  double* curvature;  ///< out
 };
 
 /// Sums over rows; see loss/loss_pass.hpp.
@@ -197,7 +197,7 @@ struct LossLine {
 
 /// The smoothed loss along a line, with its first and its second derivative.
 struct LossCurve {
-  double value, slope, bend;
+  double value, slope, curvature;
 };
 
 /// Steps of the averaged subgradient method, one a row of `order`; see
@@ -272,10 +272,10 @@ struct RowLoops : PanelLoops<Rows, float>, PanelLoops<Rows, double> {
   /// out[(i - begin) * n_classes + k] = the score of class k for begin <= i < end; scratch has room
   /// for `stride`.
   void (*class_scores)(const Rows& rows, std::int64_t begin, std::int64_t end,
-                       const ClassPlanes& planes, double* scratch, double* out);
+                       const ClassHyperplanes& hyperplanes, double* scratch, double* out);
   /// w[j * stride + k] += sum of v[i * stride + k] x_ij over begin <= i < end
-  void (*add_class_planes)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
-                           double* w, std::int64_t stride);
+  void (*add_class_hyperplanes)(const Rows& rows, std::int64_t begin, std::int64_t end,
+                                const double* v, double* w, std::int64_t stride);
   void (*box_joint_sweep)(const Rows& rows, JointSweep& sweep);
   void (*logistic_joint_sweep)(const Rows& rows, JointSweep& sweep);
   /// Returns the number of mistakes.
@@ -376,7 +376,8 @@ struct HotLoops : DenseLoops<float>,
   void (*exp)(const double* x, std::int64_t n, double* out);
   /// out[i] = log(1 + x[i]) for x[i] > -1, to within two units in the last place.
   void (*log1p)(const double* x, std::int64_t n, double* out);
-  /// Writes alpha and bend of the rows begin ... end - 1 by their residuals, and adds to the sums.
+  /// Writes alpha and curvature of the rows begin ... end - 1 by their residuals, and adds to the
+  /// sums.
   void (*loss_at)(const LossShape& shape, const LossRows& rows, std::int64_t begin,
                  std::int64_t end, LossSums& sums);
   /// Adds what the rows begin ... end - 1 contribute.

@@ -16,7 +16,7 @@
 namespace hedgerow {
 
 enum class ClassCriterion { gini, entropy, misclassification };
-enum class NumberCriterion { squared_error, absolute_error, poisson };
+enum class RegressionCriterion { squared_error, absolute_error, poisson };
 
 /// Where a feature is cut: where that is best, at a random value, at the mean, at the median.
 enum class Splitter { best, random, mean, median };
@@ -41,8 +41,8 @@ struct ClassTargets {
   std::vector<std::int32_t> n_classes;  ///< of each output
 };
 
-struct NumberTargets {
-  NumberCriterion criterion;
+struct RegressionTargets {
+  RegressionCriterion criterion;
   std::vector<double> y;
   std::int64_t n_outputs;
 };
@@ -72,7 +72,7 @@ class WorkspacePool {
   std::vector<std::unique_ptr<TreeWorkspace>> free_;
 };
 
-using TreeTargets = std::variant<ClassTargets, NumberTargets>;
+using TreeTargets = std::variant<ClassTargets, RegressionTargets>;
 
 /// What trees learn from: made once, used by every tree of an ensemble.
 struct TreeTask {

@@ -39,7 +39,7 @@ class OutOfBag {
                std::span<const double> tree_losses);
 
  private:
-  void fetch_sums(std::size_t row, const FlatTree& tree, std::span<const std::int32_t> sure) const;
+  void fetch_sums(std::size_t row, const FlatTree& tree, std::span<const std::int32_t> pure) const;
   void add_classes(const FlatTree& tree, std::span<const std::uint32_t> counts);
   void add_numbers(const FlatTree& tree, std::span<const std::uint32_t> counts);
   bool is_wrong(std::size_t row) const;

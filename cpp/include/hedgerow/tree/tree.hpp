@@ -27,7 +27,6 @@ struct FlatTree {
   std::int64_t n_outputs = 1;
   std::int64_t value_width = 1;               ///< n_outputs times the most classes of an output
   bool was_stopped = false;
-  bool has_shares = true;                     ///< whether values of classes are shares, which sum to 1
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
 };
@@ -42,10 +41,10 @@ FlatTree with_leaf_values(const FlatTree& tree, std::span<const double> values);
 /// Gives every inner node the mean of its children's values, by weight.
 void average_upwards(FlatTree& tree);
 
-constexpr std::int32_t kNotSure = -1;
+constexpr std::int32_t kNotPure = -1;
 
-/// For every node and output the class that all of a leaf's rows have; kNotSure if there is none, and for
-/// inner nodes.
-std::vector<std::int32_t> sure_classes(const FlatTree& tree);
+/// For every node and output the class that all of a leaf's rows have; kNotPure if there is none,
+/// and for inner nodes.
+std::vector<std::int32_t> pure_classes(const FlatTree& tree);
 
 }  // namespace hedgerow

@@ -68,7 +68,7 @@ def _offer(
     thoroughly: bool,
 ) -> float:
     """Offer the planes and alpha; return about the relative gap."""
-    planes, alpha = core.planes, core.alpha
+    planes, alpha = core.hyperplanes, core.alpha
     run.offer_primal(planes, 0.0, core.scores)
     v = planes.copy()
     v[:, -1] = np.sum(alpha, axis=0)

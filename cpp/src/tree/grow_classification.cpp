@@ -19,7 +19,7 @@ template <ClassCriterion criterion>
 FlatTree grow_by(const Call& call, const ClassTargets& targets) {
   const auto n_outputs = static_cast<std::int64_t>(targets.n_classes.size());
   const std::int64_t width = std::ranges::max(targets.n_classes);
-  if (n_outputs > 1) return call.with<SeveralClassTally<criterion>>(targets, n_outputs, width);
+  if (n_outputs > 1) return call.with<MultiOutputClassTally<criterion>>(targets, n_outputs, width);
   if (is_small(call.task, targets, call.counts))
     return call.with<ClassTally<ClassItem, std::int32_t, criterion>>(targets, 1, width);
   return call.with<ClassTally<WeightedClassItem, double, criterion>>(targets, 1, width);
@@ -27,11 +27,14 @@ FlatTree grow_by(const Call& call, const ClassTargets& targets) {
 
 }  // namespace
 
-FlatTree grow_classes(const Call& call, const ClassTargets& targets) {
+FlatTree grow_classification(const Call& call, const ClassTargets& targets) {
   switch (targets.criterion) {
-    case ClassCriterion::gini: return grow_by<ClassCriterion::gini>(call, targets);
-    case ClassCriterion::entropy: return grow_by<ClassCriterion::entropy>(call, targets);
-    default: return grow_by<ClassCriterion::misclassification>(call, targets);
+    case ClassCriterion::gini:
+      return grow_by<ClassCriterion::gini>(call, targets);
+    case ClassCriterion::entropy:
+      return grow_by<ClassCriterion::entropy>(call, targets);
+    default:
+      return grow_by<ClassCriterion::misclassification>(call, targets);
   }
 }
 

@@ -1,8 +1,8 @@
 // Growing a tree from its root: which node is next, when a node is a leaf, and where rows go.
 //
 // Items, one a row with its target and weight, lie in one array; a node owns a stretch of it. It is
-// parted stably, so that rows stay in ascending order and columns are read forwards. Rows that teach
-// nothing (not in the bag, or of no weight) are parted along with them.
+// parted stably, so that rows stay in ascending order and columns are read forwards. Rows that
+// teach nothing (not in the bag, or of no weight) are parted along with them.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,15 @@
 namespace hedgerow::tree {
 
 template <class Tally>
-class Growing final : public TreeWorkspace {
+class TreeGrower final : public TreeWorkspace {
  public:
   using Item = typename Tally::Item;
 
-  Growing(const CodeTable& table, Tally tally, std::int64_t n_outputs, std::int64_t value_width)
-      : table_(table), n_outputs_(n_outputs), value_width_(value_width), tally_(std::move(tally)),
+  TreeGrower(const CodeTable& table, Tally tally, std::int64_t n_outputs, std::int64_t value_width)
+      : table_(table),
+        n_outputs_(n_outputs),
+        value_width_(value_width),
+        tally_(std::move(tally)),
         is_constant_(table_.columns.size()) {}
 
   /// Targets and weights must outlive the trees that are grown on them.
@@ -45,13 +48,16 @@ class Growing final : public TreeWorkspace {
     settings_ = settings;
     random_ = Philox(seed, stream);
     begin_tree();
-    deal_out(counts);
+    assign_rows(counts);
     features_.resize(table_.columns.size());
     std::iota(features_.begin(), features_.end(), std::uint32_t{0});
     lists_.forget();
-    const Open root{0, items_.size(), 0, others_.size(), kNoChild, false, 0, {0, features_.size()}, {}};
-    if (settings_.max_leaf_nodes < 0) depth_first(root);
-    else best_first(root);
+    const OpenNode root{0, items_.size(),         0, others_.size(), kNoChild, false,
+                        0, {0, features_.size()}, {}};
+    if (settings_.max_leaf_nodes < 0)
+      depth_first(root);
+    else
+      best_first(root);
     tree_.was_stopped = was_stopped_;
     n_nodes_before_ = tree_.feature.size();
     return std::move(tree_);
@@ -64,7 +70,7 @@ class Growing final : public TreeWorkspace {
   };
 
   /// A node to be looked at.
-  struct Open {
+  struct OpenNode {
     std::size_t begin, end;                ///< its items
     std::size_t others_begin, others_end;  ///< its rows that teach nothing
     std::int64_t parent;
@@ -75,13 +81,13 @@ class Growing final : public TreeWorkspace {
   };
 
   /// A node that can be split, its rows parted already.
-  struct Ready {
+  struct ReadySplit {
     std::int64_t node;
     Split split;
-    Open left, right;
+    OpenNode left, right;
     double improvement;
     std::int64_t n_candidates;
-    bool operator<(const Ready& other) const {  // of equal ones, the older is first
+    bool operator<(const ReadySplit& other) const {  // of equal ones, the older is first
       return improvement < other.improvement ||
              (improvement == other.improvement && node > other.node);
     }
@@ -106,7 +112,7 @@ class Growing final : public TreeWorkspace {
   }
 
   /// Without a branch: who is in the bag cannot be foreseen.
-  void deal_out(std::span<const std::uint32_t> counts) {
+  void assign_rows(std::span<const std::uint32_t> counts) {
     const auto n = static_cast<std::uint32_t>(table_.n_rows);
     const auto is_there = [&](std::uint32_t row) {
       return (counts.empty() || counts[row] > 0) && (weights_.empty() || weights_[row] > 0);
@@ -130,15 +136,15 @@ class Growing final : public TreeWorkspace {
 
   // ---------------------------------------------------------------------------------------- orders
 
-  void depth_first(const Open& root) {
-    std::vector<Open> waiting{root};
+  void depth_first(const OpenNode& root) {
+    std::vector<OpenNode> waiting{root};
     while (!waiting.empty()) {
-      const Open open = waiting.back();
+      const OpenNode open = waiting.back();
       waiting.pop_back();
       features_.resize(open.features.end);  // what lies behind is of nodes that are done
-      std::optional<Ready> ready = look_at(open);
+      std::optional<ReadySplit> ready = look_at(open);
       if (!ready) {
-        settle(open, tree_.n_nodes() - 1);
+        assign_leaf(open, tree_.n_nodes() - 1);
         continue;
       }
       make_inner(*ready);
@@ -147,21 +153,23 @@ class Growing final : public TreeWorkspace {
     }
   }
 
-  void best_first(const Open& root) {
-    std::priority_queue<Ready> waiting;
-    const auto add = [&](const Open& open) {
-      std::optional<Ready> ready = look_at(open);
-      if (ready) waiting.push(std::move(*ready));
-      else settle(open, tree_.n_nodes() - 1);
+  void best_first(const OpenNode& root) {
+    std::priority_queue<ReadySplit> waiting;
+    const auto add = [&](const OpenNode& open) {
+      std::optional<ReadySplit> ready = look_at(open);
+      if (ready)
+        waiting.push(std::move(*ready));
+      else
+        assign_leaf(open, tree_.n_nodes() - 1);
     };
     std::int64_t n_leaves = 1;
     add(root);
     while (!waiting.empty()) {
-      Ready ready = waiting.top();
+      ReadySplit ready = waiting.top();
       waiting.pop();
       if (n_leaves >= settings_.max_leaf_nodes) {
-        settle(ready.left, ready.node);
-        settle(ready.right, ready.node);
+        assign_leaf(ready.left, ready.node);
+        assign_leaf(ready.right, ready.node);
         continue;
       }
       make_inner(ready);
@@ -174,7 +182,7 @@ class Growing final : public TreeWorkspace {
   // ----------------------------------------------------------------------------------------- nodes
 
   /// Adds the node, as a leaf; returns its split if it has one, with its rows parted.
-  std::optional<Ready> look_at(const Open& open) {
+  std::optional<ReadySplit> look_at(const OpenNode& open) {
     const auto items = std::span<const Item>(items_).subspan(open.begin, open.end - open.begin);
     const bool is_sorted = lists_.hold(open.begin, open.end);
     tally_.set_node(items, is_sorted ? std::span<const Item>(listed_) : std::span<const Item>());
@@ -196,7 +204,7 @@ class Growing final : public TreeWorkspace {
     return part(open, node, std::move(best), varying, improvement);
   }
 
-  bool is_leaf(const Open& open) const {
+  bool is_leaf(const OpenNode& open) const {
     const std::uint64_t n_rows = tally_.n_rows();
     return was_stopped_ || tally_.is_pure() ||
            (settings_.max_depth >= 0 && open.depth >= settings_.max_depth) ||
@@ -205,7 +213,7 @@ class Growing final : public TreeWorkspace {
            tally_.weight() < 2 * settings_.min_weight_leaf;
   }
 
-  std::int64_t add_leaf(const Open& open) {
+  std::int64_t add_leaf(const OpenNode& open) {
     const std::int64_t node = tree_.n_nodes();
     tree_.feature.push_back(kUndefined);
     tree_.threshold.push_back(static_cast<double>(kUndefined));
@@ -227,7 +235,7 @@ class Growing final : public TreeWorkspace {
     return node;
   }
 
-  void make_inner(const Ready& ready) {
+  void make_inner(const ReadySplit& ready) {
     const auto node = static_cast<std::size_t>(ready.node);
     const Split& split = ready.split;
     tree_.feature[node] = split.feature;
@@ -247,7 +255,7 @@ class Growing final : public TreeWorkspace {
       if (goes_left(split, c)) tree_.category_words[start + c / 64] |= std::uint64_t{1} << (c % 64);
   }
 
-  void settle(const Open& open, std::int64_t leaf) {
+  void assign_leaf(const OpenNode& open, std::int64_t leaf) {
     const bool is_sorted = lists_.hold(open.begin, open.end);
     for (std::size_t i = open.begin; i < open.end; ++i) {
       const std::uint32_t row = is_sorted ? listed_[items_[i].row].row : items_[i].row;
@@ -259,14 +267,14 @@ class Growing final : public TreeWorkspace {
 
   // ---------------------------------------------------------------------------------------- search
 
-  /// Draws features until enough of them vary and one can be split by, or none can be better. Returns
-  /// those that children need to look at.
-  Features search(const Open& open, std::size_t n_items, Split& best) {
+  /// Draws features until enough of them vary and one can be split by, or none can be better.
+  /// Returns those that children need to look at.
+  Features search(const OpenNode& open, std::size_t n_items, Split& best) {
     const std::size_t begin = open.features.begin, n_features = open.features.end - begin;
     const auto features = std::span(features_).subspan(begin, n_features);
     drawn_.assign(features.begin(), features.end());
-    const bool draws = settings_.in_any_order ||
-                       settings_.max_features < static_cast<std::int64_t>(n_features);
+    const bool draws =
+        settings_.in_any_order || settings_.max_features < static_cast<std::int64_t>(n_features);
     std::int64_t n_tried = 0;
     std::size_t n_constant = 0;
     for (std::size_t k = 0; k < n_features; ++k) {
@@ -286,7 +294,7 @@ class Growing final : public TreeWorkspace {
   }
 
   /// False if the feature does not vary in the node.
-  bool search_feature(std::uint32_t feature, const Open& open) {
+  bool search_feature(std::uint32_t feature, const OpenNode& open) {
     const CodeColumn& column = table_.columns[feature];
     if (lists_.hold(open.begin, open.end))
       return splitter_.search_list(feature, column, lists_.of(feature, open.begin, open.end));
@@ -321,9 +329,9 @@ class Growing final : public TreeWorkspace {
   // ----------------------------------------------------------------------------------------- lists
 
   /// Whether rows are to be kept in the order of every feature from this node on: if most features
-  /// are looked at, and most have many numbers, as few are faster counted. In best-first order nodes
-  /// are not done one below the other, so that it must be so from the root.
-  bool is_worth_sorting(const Open& open) const {
+  /// are looked at, and most have many numbers, as few are faster counted. In best-first order
+  /// nodes are not done one below the other, so that it must be so from the root.
+  bool is_worth_sorting(const OpenNode& open) const {
     const std::size_t n_features = open.features.end - open.features.begin;
     if (!Tally::kTakesPlaces || n_features == 0 || settings_.splitter != Splitter::best ||
         2 * static_cast<std::uint64_t>(settings_.max_features) < n_features ||
@@ -338,7 +346,7 @@ class Growing final : public TreeWorkspace {
   }
 
   /// From here on the row of an item is its place among those that are listed.
-  void sort_lists(const Open& open) {
+  void sort_lists(const OpenNode& open) {
     const auto items = std::span(items_).subspan(open.begin, open.end - open.begin);
     listed_.assign(items.begin(), items.end());
     for (std::size_t i = 0; i < items.size(); ++i) items[i].row = static_cast<std::uint32_t>(i);
@@ -355,10 +363,10 @@ class Growing final : public TreeWorkspace {
     return side == kAbsent ? split.missing_left : side == 1;
   }
 
-  Ready part(const Open& open, std::int64_t node, Split split, const Features& varying,
-             double improvement) {
+  ReadySplit part(const OpenNode& open, std::int64_t node, Split split, const Features& varying,
+                  double improvement) {
     if (!split.has_missing) split.missing_left = split.is_heavier_left;
-    Open left = open, right = open;
+    OpenNode left = open, right = open;
     left.parent = right.parent = node;
     left.is_left = true;
     right.is_left = false;
@@ -386,12 +394,12 @@ class Growing final : public TreeWorkspace {
 
   /// Parts the items of a node and its rows that teach nothing; gives each child its own.
   template <class IsLeft>
-  void part_rows(const Open& open, const Split& split, const IsLeft& is_left, Open& left,
-                 Open& right) {
+  void part_rows(const OpenNode& open, const Split& split, const IsLeft& is_left, OpenNode& left,
+                 OpenNode& right) {
     const CodeView codes = view(split.feature, open.end - open.begin);
     const auto row_is_left = [&](std::uint32_t row) { return is_left(codes[row]); };
-    left.others_end = right.others_begin = part_stretch(
-        others_, parted_others_, open.others_begin, open.others_end, row_is_left);
+    left.others_end = right.others_begin =
+        part_stretch(others_, parted_others_, open.others_begin, open.others_end, row_is_left);
     if (lists_.hold(open.begin, open.end)) {
       lists_.set_sides(split.feature, open.begin, open.end, is_left);
       left.end = right.begin =

@@ -83,18 +83,20 @@ class RankSums {
   double weight_ = 0, product_ = 0;
 };
 
-class AbsoluteTally {
+class AbsoluteErrorTally {
  public:
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = false;
   static constexpr bool kTakesPlaces = false;
 
-  explicit AbsoluteTally(const NumberTargets& targets)
-      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)), numbers_(n_outputs_),
-        left_(n_outputs_), medians_(n_outputs_) {}
+  explicit AbsoluteErrorTally(const RegressionTargets& targets)
+      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
+        numbers_(n_outputs_),
+        left_(n_outputs_),
+        medians_(n_outputs_) {}
 
-  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+  void learn_from(const RegressionTargets& targets, std::span<const double> weights) {
     y_ = targets.y;
     weights_ = weights;
   }
@@ -144,7 +146,7 @@ class AbsoluteTally {
 
   class Scan {
    public:
-    Scan(AbsoluteTally& tally, std::span<const Load> left_already) : tally_(tally) {
+    Scan(AbsoluteErrorTally& tally, std::span<const Load> left_already) : tally_(tally) {
       for (const Load load : left_already) move(load);
       n_moved_ = 0;
     }
@@ -168,7 +170,7 @@ class AbsoluteTally {
     double right_level() const { return tally_.right_median_[n_moved_]; }
 
    private:
-    AbsoluteTally& tally_;
+    AbsoluteErrorTally& tally_;
     double left_weight_ = 0;
     std::size_t n_moved_ = 0;
   };

@@ -1,6 +1,7 @@
 // Sums of numbers on both sides of a cut, and what a cut is worth by them; see class_tally.hpp for
 // what worth is. Squared error: S^2 / W, S being the weighted sum; Poisson: S log(S / W). Sums of
-// squared error are of differences to the node's mean, so that large numbers do not swamp small ones.
+// squared error are of differences to the node's mean, so that large numbers do not swamp small
+// ones.
 #pragma once
 
 #include <algorithm>
@@ -18,39 +19,39 @@ namespace hedgerow::tree {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// A side of a node with that sum of counts is one of zeros, but for rounding, if its sum is no more
-/// than this; it would make counts above zero impossible.
+/// A side of a node with that sum of counts is one of zeros, but for rounding, if its sum is no
+/// more than this; it would make counts above zero impossible.
 inline double sum_of_zeros(double node_sum) { return 1e-12 * node_sum; }
 
-template <NumberCriterion criterion>
+template <RegressionCriterion criterion>
 double number_worth(double sum, double weight, double zeros) {
-  if constexpr (criterion == NumberCriterion::squared_error) return sum * sum / weight;
+  if constexpr (criterion == RegressionCriterion::squared_error) return sum * sum / weight;
   return sum > zeros ? sum * std::log(sum / weight) : kNever;
 }
 
 /// Impurity of numbers, given their weighted mean.
-template <NumberCriterion criterion>
+template <RegressionCriterion criterion>
 double number_deviance(double y, double mean) {
-  if constexpr (criterion == NumberCriterion::squared_error) return (y - mean) * (y - mean);
+  if constexpr (criterion == RegressionCriterion::squared_error) return (y - mean) * (y - mean);
   return y > 0 ? y * std::log(y / mean) : 0.0;
 }
 
-template <NumberCriterion criterion>
-class NumberTally {
+template <RegressionCriterion criterion>
+class RegressionTally {
   /// Of a row: its weight, and the product of that with its number as far as it is off the center.
   struct Term {
     double w, product;
   };
 
  public:
-  using Item = NumberItem;
+  using Item = RegressionItem;
   using Bin = double;
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = true;
 
-  explicit NumberTally(const NumberTargets&) {}
+  explicit RegressionTally(const RegressionTargets&) {}
 
-  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+  void learn_from(const RegressionTargets& targets, std::span<const double> weights) {
     y_ = targets.y;
     weights_ = weights;
   }
@@ -59,7 +60,8 @@ class NumberTally {
     return {y_[row], weights_.empty() ? count : weights_[row] * count, row, count};
   }
 
-  /// The loads of keys are places in `by_place`, and so are the rows of items, unless that is empty.
+  /// The loads of keys are places in `by_place`, and so are the rows of items, unless that is
+  /// empty.
   void set_node(std::span<const Item> items, std::span<const Item> by_place) {
     by_place_ = by_place.empty() ? items : by_place;
     weight_ = sum_ = deviance_ = 0;
@@ -92,8 +94,10 @@ class NumberTally {
   /// What lies on both sides of a cut that rows are moved across.
   class Scan {
    public:
-    explicit Scan(const NumberTally& tally)
-        : terms_(tally.terms_.data()), weight_(tally.weight_), sum_(tally.sum_),
+    explicit Scan(const RegressionTally& tally)
+        : terms_(tally.terms_.data()),
+          weight_(tally.weight_),
+          sum_(tally.sum_),
           center_(tally.center()) {}
 
     void move(Load load) {
@@ -109,7 +113,7 @@ class NumberTally {
     }
 
     bool is_better_than(double worth) const {
-      if constexpr (criterion == NumberCriterion::squared_error) {  // without a division
+      if constexpr (criterion == RegressionCriterion::squared_error) {  // without a division
         const double right_sum = sum_ - left_sum_, right = right_weight();
         return left_sum_ * left_sum_ * right + right_sum * right_sum * left_weight_ >
                worth * (left_weight_ * right);
@@ -159,7 +163,7 @@ class NumberTally {
     group[1] += item.w * (item.y - center());
   }
   std::size_t n_orders() const { return 1; }
-  bool order_is_optimal() const { return criterion == NumberCriterion::squared_error; }
+  bool order_is_optimal() const { return criterion == RegressionCriterion::squared_error; }
   double place(const double* group, std::size_t) const { return group[1] / group[0]; }
   double worth_with_left(const double* left) const {
     const double zeros = sum_of_zeros(sum_);
@@ -168,7 +172,7 @@ class NumberTally {
   }
 
  private:
-  double center() const { return criterion == NumberCriterion::squared_error ? mean_ : 0.0; }
+  double center() const { return criterion == RegressionCriterion::squared_error ? mean_ : 0.0; }
 
   void set_terms(std::span<const Item> items, bool rows_are_places) {
     if (terms_.size() < by_place_.size()) terms_.resize(by_place_.size());
@@ -194,19 +198,22 @@ class NumberTally {
 };
 
 /// Several outputs: impurity is the mean of theirs.
-template <NumberCriterion criterion>
-class SeveralNumberTally {
+template <RegressionCriterion criterion>
+class MultiOutputRegressionTally {
  public:
   using Item = RowItem;
   using Bin = NoBin;
   static constexpr bool kScoresGroups = true;
   static constexpr bool kTakesPlaces = false;
 
-  explicit SeveralNumberTally(const NumberTargets& targets)
-      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)), means_(n_outputs_),
-        centers_(n_outputs_), left_(1 + n_outputs_), total_(1 + n_outputs_) {}
+  explicit MultiOutputRegressionTally(const RegressionTargets& targets)
+      : n_outputs_(static_cast<std::size_t>(targets.n_outputs)),
+        means_(n_outputs_),
+        centers_(n_outputs_),
+        left_(1 + n_outputs_),
+        total_(1 + n_outputs_) {}
 
-  void learn_from(const NumberTargets& targets, std::span<const double> weights) {
+  void learn_from(const RegressionTargets& targets, std::span<const double> weights) {
     y_ = targets.y;
     weights_ = weights;
   }
@@ -230,7 +237,7 @@ class SeveralNumberTally {
     deviance_ /= static_cast<double>(n_outputs_);
     if (is_pure_)
       for (std::size_t o = 0; o < n_outputs_; ++o) means_[o] = y(items[0], o);
-    if constexpr (criterion == NumberCriterion::squared_error) {
+    if constexpr (criterion == RegressionCriterion::squared_error) {
       centers_ = means_;
       sum_up(items);
     }
@@ -251,7 +258,7 @@ class SeveralNumberTally {
 
   class Scan {
    public:
-    explicit Scan(SeveralNumberTally& tally) : tally_(tally) {
+    explicit Scan(MultiOutputRegressionTally& tally) : tally_(tally) {
       std::ranges::fill(tally_.left_, 0.0);
     }
     void move(Load load) { tally_.add_to_group(tally_.left_.data(), tally_.items_[load]); }
@@ -263,7 +270,7 @@ class SeveralNumberTally {
     double right_level() const { return 0; }
 
    private:
-    SeveralNumberTally& tally_;
+    MultiOutputRegressionTally& tally_;
   };
 
   Scan scan(std::span<const Key>, std::span<const Load> left_already, std::span<const Load>) {
