@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _PASSING_ON = (
-    *("hedgerow", "sklearn", "joblib"),
+    *("hedgerow", "sklearn", "joblib", "distributed", "dask"),
     *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
 )
 """Packages that only forward a user's call: no warning points at their lines."""

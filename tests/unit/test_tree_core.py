@@ -107,37 +107,39 @@ def test_a_code_takes_as_few_bytes_as_its_feature_allows(n_values, n_bytes):
     assert codes <= table.nbytes - values < 2 * codes + 8 * n + 10_000
 
 
-def table_with_everything():
+def table_with_everything(max_codes=None):
     """Few numbers and many, some missing, and categories."""
     rng = np.random.default_rng(0)
     many = rng.normal(size=2000)
     some_missing = np.where(rng.random(2000) < 0.1, np.nan, np.round(many, 1))
     categories = rng.integers(-1, 300, size=2000).astype(np.int32)
     columns = [many, some_missing, categories, np.zeros(2000)]
-    return _core.CodeTable.of_columns(columns, np.array([0, 0, 300, 0]), 1)
+    return _core.CodeTable.of_columns(columns, np.array([0, 0, 300, 0]), 1, max_codes)
 
 
-def test_a_table_is_made_again_of_its_parts():
-    table = table_with_everything()
+@pytest.mark.parametrize("max_codes", [None, 16])
+def test_a_table_is_made_again_of_its_parts(max_codes):
+    table = table_with_everything(max_codes)
     n_rows, is_single, columns = table.parts
     again = _core.CodeTable.of_parts(n_rows, is_single, columns, 2)
     assert (again.n_rows, again.single_precision, again.nbytes) == (2000, False, table.nbytes)
-    for j in range(4):
-        np.testing.assert_array_equal(again.codes(j), table.codes(j))
-        np.testing.assert_array_equal(again.values(j), table.values(j))
+    for found, expected in zip(again.parts[2], columns, strict=True):
+        for pair in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(*pair)
 
 
 @pytest.mark.parametrize("column", range(4))
-@pytest.mark.parametrize("part", ["bytes", "width", "n_codes", "values", "codes"])
+@pytest.mark.parametrize("part", ["bytes", "width", "n_codes", "values", "edges", "codes"])
 def test_parts_that_do_not_belong_together_are_refused(column, part):
     n_rows, is_single, columns = table_with_everything().parts
-    codes, width, n_codes, *flags, values = columns[column]
+    codes, width, n_codes, *flags, values, edges = columns[column]
     bad = {
-        "bytes": (codes[1:], width, n_codes, *flags, values),
-        "width": (codes, 3, n_codes, *flags, values),
-        "n_codes": (codes, width, 0, *flags, values[:0]),
-        "values": (codes, width, n_codes, *flags, np.append(values, 1.0)),
-        "codes": (np.full_like(codes, 255), width, n_codes, *flags, values),
+        "bytes": (codes[1:], width, n_codes, *flags, values, edges),
+        "width": (codes, 3, n_codes, *flags, values, edges),
+        "n_codes": (codes, width, 0, *flags, values[:0], edges),
+        "values": (codes, width, n_codes, *flags, np.append(values, 1.0), edges),
+        "edges": (codes, width, n_codes, *flags, values, np.zeros(n_codes + 1)),
+        "codes": (np.full_like(codes, 255), width, n_codes, *flags, values, edges),
     }
     columns[column] = bad[part]
     with pytest.raises(ValueError, match=r"belong together|not below"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -52,7 +52,9 @@ class Dask(Elsewhere):
             msg = f"the client {self.client!r} is {self.client.status}; give one that is connected to a cluster"
             raise ParameterError(msg)
 
-    def _computed(self, group: TaskGroup[Result], missing: Sequence[int]) -> Iterator[Result]:
+    def _computed(
+        self, group: TaskGroup[Result], missing: Sequence[int]
+    ) -> Generator[Result, None, None]:
         """Yield the results of some items.
 
         What the cluster has not returned when it must stop, or some time after the time limit, is
@@ -106,7 +108,7 @@ class _Submission(Generic[Result]):
         """Collect results until that of an item is there, or until there is no time left."""
         if not self._is_submitted:
             self._is_submitted = True
-            self._submit()
+            self._submit(list(self._place))
         while number not in self._results and not self._is_over():
             self._has_news.wait(_POLL)
             self._has_news.clear()
@@ -118,11 +120,10 @@ class _Submission(Generic[Result]):
             self._client.cancel(list(self._futures.values()))
         self._futures, self._data = {}, None
 
-    def _submit(self) -> None:
-        """Send what all items share, and a task for each item whose result is not there."""
+    def _submit(self, numbers: list[int]) -> None:
+        """Send what all items share, and a task for each of some items."""
         # Under a name of its own: data of the same name may be just about to be dropped.
         self._data = self._scattered(self._shared, broadcast=True)
-        numbers = [number for number in self._place if number not in self._results]
         packed = [self._shared.pack(self._group.items[number]) for number in numbers]
         sent: list[Any] = [self._scattered(each) if len(each) > _LARGE else each for each in packed]
         self._futures = {}
@@ -141,21 +142,26 @@ class _Submission(Generic[Result]):
 
     def _collect(self) -> None:
         """Fetch what is done, and send again what was lost."""
+        from distributed import CancelledError
+
         n_all = len(self._group.items)
         for number, future in list(self._futures.items()):
-            if future.status == "error":
-                future.result()
-            if future.status == "finished" and (fetched := _fetched(future)):
-                del self._futures[number]
-                (self._results[number],) = fetched
-                self._group.keep(number, fetched[0], self._group.monitor)
-                self._group.report(n_all - len(self._futures))
+            if future.status not in ("finished", "error"):
+                continue
+            try:
+                result = future.result()
+            except CancelledError:  # its worker has died, and the data with it
+                continue
+            del self._futures[number]
+            self._results[number] = result
+            self._group.keep(number, result, self._group.monitor)
+            self._group.report(n_all - len(self._futures))
         if self._futures and self._is_lost():
             self._n_losses += 1
             if self._n_losses > _MOST_LOSSES:
                 msg = f"all workers of {self._client!r} died {self._n_losses} times while they worked on the task; see their logs, and whether they have enough memory"
                 raise UnavailableError(msg)
-            self._submit()
+            self._submit(list(self._futures))
 
     def _is_lost(self) -> bool:
         """Say whether what all items share, or an item, is on no worker any more."""
@@ -168,14 +174,6 @@ class _Submission(Generic[Result]):
         if reason == "time_limit":
             return time.time() > self._caller.deadline + _GRACE
         return reason is not None
-
-
-def _fetched(future: Any) -> tuple[Any] | None:
-    """Return the result of a finished task; None if its worker died before it was fetched."""
-    try:
-        return (future.result(timeout=5.0),)
-    except TimeoutError:
-        return None
 
 
 def _run(shared: SharedTask[Any], packed: bytes, caller: Caller, share: float) -> Any:

@@ -8,8 +8,8 @@ import os
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -39,12 +39,14 @@ class Elsewhere(ABC):
         """Yield the results in the order of the items; those of an earlier run are not computed again."""
         known = [group.known(number) for number in range(len(group.items))]
         missing = [number for number, result in enumerate(known) if result is None]
-        computed = self._computed(group, missing)
-        for result in known:
-            yield next(computed) if result is None else result
+        with closing(self._computed(group, missing)) as computed:
+            for result in known:
+                yield next(computed) if result is None else result
 
     @abstractmethod
-    def _computed(self, group: TaskGroup[Result], missing: Sequence[int]) -> Iterator[Result]:
+    def _computed(
+        self, group: TaskGroup[Result], missing: Sequence[int]
+    ) -> Generator[Result, None, None]:
         """Yield the results of some items, in this order, keep them, and report how many are done."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,7 +28,9 @@ class Joblib(Elsewhere):
 
     backend: str | ParallelBackendBase
 
-    def _computed(self, group: TaskGroup[Result], missing: Sequence[int]) -> Iterator[Result]:
+    def _computed(
+        self, group: TaskGroup[Result], missing: Sequence[int]
+    ) -> Generator[Result, None, None]:
         """Yield the results of some items.
 
         Ctrl-C ends the wait for the backend; what it has not returned is then done here, where it

@@ -31,7 +31,7 @@ from hedgerow._base.parameters import (
     whole_number,
 )
 from hedgerow._base.state.rules import AttributeRule, instance_of
-from hedgerow._engine import check_n_threads, side_by_side
+from hedgerow._engine import check_n_threads, is_in_this_process, side_by_side
 from hedgerow.data.rows import by_use, compact, rows_of
 from hedgerow.data.sparse_coef import planes_of_model
 from hedgerow.data.training_data import WeightedRows, check_fitted, check_prediction_data
@@ -222,6 +222,8 @@ class LinearMachine(CallbackSupport, Estimator):
             matrix, places = by_use(problems[0].matrix)
             problems = [replace(problem, matrix=matrix) for problem in problems]
             groups = in_groups(problems, multiple_of=2)
+        if len(groups) > 1 and not is_in_this_process():
+            groups = [[replace(problem, n_threads=1) for problem in group] for group in groups]
         found = side_by_side(
             task, groups, check_n_threads(self.n_jobs), shared=(problems[0].matrix,)
         )
