@@ -1,9 +1,9 @@
-"""What each column of a table holds."""
+"""A table: its profile, what each column holds, and hints at what to do about it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,24 @@ from numpy.typing import NDArray
 
 from hedgerow.data.io import Table
 from hedgerow.data.io.table import missing_mask
+from hedgerow.describe.hints import table_hints
+from hedgerow.describe.profile import profile_of
+from hedgerow.describe.registry import describes
 
-__all__ = ["ColumnSummary", "summarize_columns"]
+__all__ = ["ColumnSummary"]
+
+
+@describes(Table)
+def _table(table: Table, top: int) -> dict[str, Any]:  # noqa: ARG001
+    profile = profile_of(table.X, table.y)
+    return {
+        "subject": "table",
+        "target": table.target,
+        "notes": table.notes,
+        "profile": profile.as_dict(),
+        "columns": [asdict(_summary(name, values)) for name, values in table.columns.items()],
+        "advice": [{"name": h.name, "sentence": h.sentence} for h in table_hints(profile)],
+    }
 
 
 @dataclass(frozen=True)
@@ -41,11 +57,6 @@ class ColumnSummary:
     mean: float | None = None
     high: float | None = None
     commonest: str | None = None
-
-
-def summarize_columns(table: Table) -> tuple[ColumnSummary, ...]:
-    """Return what each named column holds; a sparse matrix has none."""
-    return tuple(_summary(name, values) for name, values in table.columns.items())
 
 
 def _summary(name: str, values: NDArray[Any]) -> ColumnSummary:
