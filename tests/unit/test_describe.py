@@ -9,6 +9,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
@@ -206,6 +209,18 @@ def test_a_table_is_described_by_its_columns_and_classes():
     sparse = describe(hedgerow.Table(sp.csr_matrix(np.eye(4))))
     assert (sparse["profile"]["density"], sparse["columns"]) == (0.25, [])
     assert "<td" in found._repr_html_()
+
+
+def test_tables_of_every_kind_are_described_alike():
+    columns = {"n": [1.0, None, 4.0], "t": ["a", "a", None], "b": [True, False, True]}
+    tables = [pd.DataFrame(columns), columns, pl.DataFrame(columns), pa.table(columns)]
+    found = [describe(table) for table in tables]
+    assert all(each == found[0] for each in found)
+    assert [column["n_missing"] for column in found[0]["columns"]] == [1, 1, 0]
+    assert [column["is_text"] for column in found[0]["columns"]] == [False, True, False]
+    array = describe(np.arange(6).reshape(3, 2))
+    assert [(c["name"], c["mean"]) for c in array["columns"]] == [("x0", 2.0), ("x1", 3.0)]
+    assert describe(sp.csr_array(np.eye(4)))["profile"]["density"] == 0.25
 
 
 # ------------------------------------------------------------------------------------ the registry

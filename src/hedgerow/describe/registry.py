@@ -93,8 +93,9 @@ def describe(subject: Any, *, top: int = 10) -> Description:
 
     Parameters
     ----------
-    subject : estimator or Table
-        A model, fitted or not, or a table that :func:`hedgerow.read_table` has read.
+    subject : estimator, Table, dataframe, mapping, sparse matrix or 2-D array
+        A model, fitted or not, or a table: one that :func:`hedgerow.read_table` has read, or any
+        other that estimators take.
     top : int, default=10
         How many coefficients or importances to list at most: the largest ones.
 
@@ -134,19 +135,35 @@ def describe(subject: Any, *, top: int = 10) -> Description:
     """
     if not is_whole(top) or top < 1:
         raise ParameterError(f"top={top!r} is no number of features; give a whole number above 0")
-    cls = type(subject)
-    _import_describers(cls)
-    parts = [_describers[base] for base in reversed(cls.__mro__) if base in _describers]
+    parts = _describers_of(type(subject))
     if not parts:
-        msg = (
-            f"there is no description of a {cls.__module__}.{cls.__qualname__}; give a model or a "
-            "table, or register one by hedgerow.describe.describes"
-        )
-        raise DataTypeError(msg)
+        subject = _as_table(subject)
+        parts = _describers_of(type(subject))
     found: dict[str, Any] = {}
     for part in parts:
         found = _merged(found, part(subject, top))
     return Description(jsonable(found))
+
+
+def _describers_of(cls: type) -> list[Describer]:
+    """Return the functions that describe a class, that of the most general class first."""
+    _import_describers(cls)
+    return [_describers[base] for base in reversed(cls.__mro__) if base in _describers]
+
+
+def _as_table(subject: Any) -> Any:
+    """Return a table of any kind as a Table, or say that there is no description."""
+    from hedgerow.describe.tables import as_table
+
+    table = as_table(subject)
+    if table is None:
+        cls = type(subject)
+        msg = (
+            f"there is no description of a {cls.__module__}.{cls.__qualname__}; give a model or a "
+            "table, or register a function by hedgerow.describe.describes"
+        )
+        raise DataTypeError(msg)
+    return table
 
 
 def _import_describers(cls: type) -> None:

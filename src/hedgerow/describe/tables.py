@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hedgerow.data.columns import Column, FactorizedColumn
 from hedgerow.data.io import Table
 from hedgerow.data.io.table import missing_mask
+from hedgerow.data.table import view_table
 from hedgerow.describe.hints import table_hints
 from hedgerow.describe.profile import profile_of
 from hedgerow.describe.registry import describes
 
-__all__ = ["ColumnSummary"]
+__all__ = ["ColumnSummary", "as_table"]
+
+
+def as_table(subject: Any) -> Table | None:
+    """Return a dataframe, mapping, sparse matrix or 2-D array as a Table; None for anything else."""
+    is_array = isinstance(subject, np.ndarray) and subject.ndim == 2
+    is_frame = nw.dependencies.is_into_dataframe(subject)
+    if not (is_array or is_frame or isinstance(subject, Mapping) or sp.issparse(subject)):
+        return None
+    view = view_table(subject)
+    if view.is_sparse:
+        return Table(sp.csr_matrix(view.rows))
+    view = view.by_columns()
+    names = view.names or [f"x{j}" for j in range(view.shape[1])]
+    return Table({name: _cells(view.read(j), view.label(j)) for j, name in enumerate(names)})
+
+
+def _cells(column: Column, label: str) -> NDArray[Any]:
+    """Return a column as a Table has it: text, or numbers as float64."""
+    if isinstance(column, FactorizedColumn) and column.is_text:
+        return column.texts()
+    return column.floats(label).astype(np.float64)
 
 
 @describes(Table)
