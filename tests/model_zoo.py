@@ -354,15 +354,13 @@ def _of_estimators(
     model: Any, arguments: dict[str, Any]
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield what functions of ours make of an estimator."""
-    from hedgerow.cli.model_summary import summarize
-
     X, y = arguments["X"], arguments["y"]
     if isinstance(model, kernels.Kernel):
         yield "kernel", lambda: model(X, X)
         return
     yield "clone", lambda: clone(model)
     yield "dump_state", lambda: dump_state(model) if is_stateful(model) else None
-    yield "summarize", lambda: summarize(model, 5)
+    yield "describe", lambda: h.describe(model, top=5)._repr_html_()
     yield "libsvm", lambda: _libsvm_text(model)
     if y is not None and hasattr(model, "predict"):
         yield "evaluate", lambda: h.evaluate(model, X, y, n_resamples=20, random_state=0)

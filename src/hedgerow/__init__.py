@@ -1,7 +1,7 @@
 """Support vector machines and ensembles that end with a proof.
 
 Every public name can be imported from here; each is loaded when it is first used, and so are the
-modules ``kernels``, ``testing``, ``theory`` and ``tree``::
+modules ``kernels``, ``testing``, ``theory`` and ``tree``. ``describe`` is a function and a module::
 
     from hedgerow import LinearSVC
     model = LinearSVC(C=1.0).fit(X, y)
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hedgerow.calibration.thresholds import ThresholdCurve, ThresholdModel, tune_threshold
     from hedgerow.calibrators.maps import ScoreCalibrator
     from hedgerow.data.io import Table, read_table
+    from hedgerow.describe import describe as describe
     from hedgerow.ensemble import (
         BalancedRandomForestClassifier,
         ExtraTreesClassifier,
@@ -214,7 +215,7 @@ _HOMES = {
     "calibration.thresholds": ["ThresholdCurve", "ThresholdModel", "tune_threshold"],
     "tree": ["DecisionStump", "DecisionTreeClassifier", "DecisionTreeRegressor", "Tree"],
 }
-_MODULES = ("kernels", "testing", "theory", "tree")
+_MODULES = ("describe", "kernels", "testing", "theory", "tree")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - strings all, taken from above

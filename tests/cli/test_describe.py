@@ -45,7 +45,7 @@ from hedgerow import (
     ThresholdModel,
     VotedPerceptron,
 )
-from hedgerow.cli.model_facts import file_facts
+from hedgerow.describe.model_file import file_facts
 from hedgerow.persist import load, save
 
 ESTIMATORS = [
@@ -102,7 +102,9 @@ def test_a_table_model_is_told_whole_within_80_columns(hedgerow, model: Path) ->
     version = file_facts(model.name).format_version
     assert f"model format {version}, saved by Hedgerow {package.__version__}." in told
     assert "LinearSVC: random_state=0." in told
-    assert "2 columns of numbers, scaled to mean 0 and standard deviation 1; a gap takes" in told
+    assert (
+        "2 columns of numbers, scaled to mean 0 and standard deviation 1; a missing value" in told
+    )
     assert "1 column of text, a 0 or 1 for each value: colour (2 values)." in told
     assert "Predicts 'kind', one of 2 classes: apple, plum." in told
     assert "4 coefficients; above 0 speaks for 'plum', below 0 against:" in told
@@ -119,7 +121,7 @@ def test_the_strongest_coefficients_come_first_by_their_encoded_names(
     names = fitted.encoder_.get_feature_names_out()
     found = hedgerow("describe", model, "--top", "3", "--json").json["weights"]
     assert found["strongest"] == [
-        {"column": names[j], "label": "plum", "value": coef[j]} for j in order
+        {"column": names[j], "index": j, "label": "plum", "value": coef[j]} for j in order
     ]
     assert found["width"] == pytest.approx(2 / np.linalg.norm(coef), rel=1e-12)
     lines = hedgerow("describe", model, "--top", "3").out.splitlines()
@@ -173,7 +175,7 @@ def test_a_kernel_is_no_model(hedgerow, tmp_path: Path) -> None:
     save(package.RBF(gamma=0.5), tmp_path / "k.hedge")
     outcome = hedgerow("describe", tmp_path / "k.hedge")
     assert outcome.code != 0
-    assert "holds a RBF, which is no model" in outcome.err
+    assert "holds an RBF, which is not a model" in outcome.err
 
 
 def test_every_public_estimator_is_among_those_described() -> None:

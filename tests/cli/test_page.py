@@ -16,6 +16,7 @@ VERBS = ("auto", "train", "predict", "evaluate", "describe")
 VOLATILE = {
     r"\d\.\de-\d\d": "TINY",  # what rounding leaves differs between instruction sets
     r"\d+\.\d kB": "SIZE",
+    r"took [\d.]+ m?s": "took TIME",
     r"model format \d+": "model format N",
     r"Hedgerow \d+\.\d+\.\d+": "Hedgerow VERSION",
 }

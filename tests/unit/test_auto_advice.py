@@ -11,8 +11,8 @@ from hedgerow.auto import auto_fit
 from hedgerow.auto.advice import Evidence, advise
 from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport, Recall
-from hedgerow.auto.profile import Profile, profile_of
 from hedgerow.auto.rivals import Rival, Rivals
+from hedgerow.describe.profile import Profile, profile_of
 from hedgerow.problems.certificates import Certificate
 from hedgerow.resampling import Interval
 

@@ -16,6 +16,7 @@ __all__ = [
     "count",
     "percent",
     "saved_words",
+    "seconds_words",
     "short",
     "size_words",
 ]
@@ -62,6 +63,17 @@ def saved_words(path: Path) -> tuple[str, str]:
     size = size_words(path.stat().st_size)
     command = f"hedgerow predict {shlex.quote(str(path))} NEW_TABLE"
     return f"Saved in {path} ({size}). To use it on new rows:", command
+
+
+def seconds_words(seconds: float) -> str:
+    """Return a duration in the unit that fits it."""
+    if seconds < 1:
+        return f"{1000 * seconds:.3g} ms"
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def size_words(n_bytes: int) -> str:

@@ -7,37 +7,18 @@ from dataclasses import dataclass, replace
 
 from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport
-from hedgerow.auto.profile import Profile
 from hedgerow.auto.rivals import Rival, Rivals
+from hedgerow.describe.hints import TABLE_RULES, Hint
+from hedgerow.describe.profile import Profile
 from hedgerow.problems.certificates import Certificate
 
-__all__ = ["Evidence", "Hint", "advise", "advise_on_table"]
+__all__ = ["Evidence", "advise"]
 
 _OVERFIT = 0.05
 _UNDERFIT = 0.85
 _UNBALANCED = 3.0
 _POOR_RECALL = 0.5
 _WIDE = 0.1
-_FEW_ROWS = 5
-
-
-@dataclass(frozen=True)
-class Hint:
-    """Something worth trying.
-
-    Attributes
-    ----------
-    name : str
-        A fixed name, for programs.
-    sentence : str
-        What was seen and what to do, for people.
-    learner : str
-        A learner to try instead, as an expression of Python, or nothing.
-    """
-
-    name: str
-    sentence: str
-    learner: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,12 +49,6 @@ def advise(evidence: Evidence) -> tuple[Hint, ...]:
     return tuple(hint for hint in hints if hint.sentence)
 
 
-def advise_on_table(profile: Profile) -> tuple[Hint, ...]:
-    """Return the hints that a table alone gives rise to, before any model."""
-    hints = [Hint(name, rule(profile)) for name, rule in _TABLE_RULES.items()]
-    return tuple(hint for hint in hints if hint.sentence)
-
-
 def _not_certified(seen: Evidence) -> str:
     if seen.certificate.is_certified:
         return ""
@@ -99,30 +74,6 @@ def _no_better_than_baseline(seen: Evidence) -> str:
     return (
         f"The model is not shown to be better than always answering {seen.test.baseline_label!r}: "
         f"the columns say little about the target in a linear way{remedy}."
-    )
-
-
-def _row_numbers(profile: Profile) -> str:
-    return _about(
-        profile.row_numbers,
-        "only counts the rows",
-        "remove it, because it can leak the order of the file",
-    )
-
-
-def _identifiers(profile: Profile) -> str:
-    return _about(
-        profile.identifiers,
-        "has nearly as many texts as rows",
-        "remove it if it only names the row, and write numbers with a decimal point",
-    )
-
-
-def _mostly_missing(profile: Profile) -> str:
-    return _about(
-        profile.mostly_missing,
-        "is missing in more than half of the rows",
-        "remove it or find its values",
     )
 
 
@@ -179,16 +130,6 @@ def _unbalanced(seen: Evidence) -> str:
     )
 
 
-def _rare_classes(profile: Profile) -> str:
-    rare = [repr(label) for label, count in profile.classes.items() if count < _FEW_ROWS]
-    if not rare:
-        return ""
-    return (
-        f"Fewer than {_FEW_ROWS} rows have the label {', '.join(rare[:5])}"
-        f"{' or others' if len(rare) > 5 else ''}: add rows or join classes."
-    )
-
-
 def _c_at_edge(seen: Evidence) -> str:
     """Speak up if accuracy still rises, by more than chance, at the end where the best C is."""
     best, *others = sorted(seen.scores, key=lambda score: -score.accuracy) or (None,)
@@ -211,35 +152,20 @@ def _few_test_rows(seen: Evidence) -> str:
     )
 
 
-_TABLE_RULES: dict[str, Callable[[Profile], str]] = {
-    "row_numbers": _row_numbers,
-    "identifiers": _identifiers,
-    "mostly_missing": _mostly_missing,
-    "rare_classes": _rare_classes,
-}
-
 _RULES: dict[str, Callable[[Evidence], str]] = {
     "not_certified": _not_certified,
     "search_cut_short": _search_cut_short,
     "no_better_than_baseline": _no_better_than_baseline,
-    "row_numbers": lambda seen: _row_numbers(seen.profile),
-    "identifiers": lambda seen: _identifiers(seen.profile),
-    "mostly_missing": lambda seen: _mostly_missing(seen.profile),
+    "row_numbers": lambda seen: TABLE_RULES["row_numbers"](seen.profile),
+    "identifiers": lambda seen: TABLE_RULES["identifiers"](seen.profile),
+    "mostly_missing": lambda seen: TABLE_RULES["mostly_missing"](seen.profile),
     "overfit": _overfit,
     "too_simple": _too_simple,
     "unbalanced": _unbalanced,
-    "rare_classes": lambda seen: _rare_classes(seen.profile),
+    "rare_classes": lambda seen: TABLE_RULES["rare_classes"](seen.profile),
     "c_at_edge": _c_at_edge,
     "few_test_rows": _few_test_rows,
 }
-
-
-def _about(columns: tuple[str, ...], what: str, remedy: str) -> str:
-    """Return a sentence about the first of some columns, and how many more there are."""
-    if not columns:
-        return ""
-    more = f" (and {len(columns) - 1} more like it)" if len(columns) > 1 else ""
-    return f"Column {columns[0]!r}{more} {what}: {remedy}."
 
 
 def _percent(share: float) -> str:

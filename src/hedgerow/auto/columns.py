@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow.data.columns import infinite
+from hedgerow.data.io.table import Features
 from hedgerow.data.table import TableView, view_table
 from hedgerow.errors import DataError
 
@@ -46,6 +47,13 @@ class Columns:
     def is_sparse(self) -> bool:
         """Whether the columns are those of a sparse matrix."""
         return bool(sp.issparse(self.numbers))
+
+    @property
+    def features(self) -> Features:
+        """The columns in the form that a Table has them."""
+        if self.is_sparse:
+            return self.numbers
+        return {self.label(j): self.values(j) for j in range(self.shape[1])}
 
     def label(self, j: int) -> str:
         """Return the name of a column, or x and its position."""

@@ -14,13 +14,13 @@ from hedgerow._base.parameters import check_seed, generator_of
 from hedgerow.auto.advice import Evidence, advise
 from hedgerow.auto.choose import DEFAULT_CS, Search, cross_validate
 from hedgerow.auto.judge import judge
-from hedgerow.auto.profile import profile_of
 from hedgerow.auto.result import AutoResult
 from hedgerow.auto.rivals import compare_rivals, is_worthwhile
 from hedgerow.auto.sample import Sample, train_and_test, training_sample
 from hedgerow.auto.split import training_folds
 from hedgerow.auto.table_classifier import TableClassifier
 from hedgerow.data.targets import encode_labels
+from hedgerow.describe.profile import profile_of
 from hedgerow.errors import ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import FirstInterrupt, Monitor, monitored, raising_at_once
@@ -275,7 +275,7 @@ class _Run:
         commonest = labels.tolist()[counts.argmax()]
         seed = self.learner.random_state
         self.evidence = Evidence(
-            profile=profile_of(self.sample.X, self.sample.y),
+            profile=profile_of(self.sample.X.features, self.sample.y),
             scores=self.found.scores,
             train_accuracy=float(np.mean(model.predict(train.X) == train.y)),
             test=judge(model.predict(held_out.X), held_out.y, commonest, seed=seed),

@@ -11,19 +11,18 @@ from hedgerow._page.drawing import Axis, marks_for
 from hedgerow._page.page import Page
 from hedgerow._page.words import (
     accuracy_words,
-    classes_words,
     count,
     percent,
     short,
 )
 from hedgerow.auto.judge import Recall
-from hedgerow.auto.profile import Profile
+from hedgerow.describe.hints import Hint
+from hedgerow.describe.sections import table_words
 
 if TYPE_CHECKING:
-    from hedgerow.auto.advice import Hint
     from hedgerow.auto.result import AutoResult
 
-__all__ = ["Origin", "page_text", "recall_words", "show_result", "table_words"]
+__all__ = ["Origin", "page_text", "recall_words", "show_result"]
 
 _FIGURES_WIDTH = 27
 _MANY_CLASSES = 4
@@ -62,7 +61,7 @@ def page_text(result: AutoResult) -> str:
 def show_result(page: Page, result: AutoResult, origin: Origin) -> None:
     """Write everything but where the model is."""
     target = result.model.target_
-    words = table_words(origin.name, result.profile, target, origin.notes)
+    words = table_words(result.profile.as_dict(), target, origin.notes, origin.name)
     page.section("Table", *words, _split_words(result, origin.test_file))
     if result.interrupted:
         page.section("Ctrl-C", _interrupt_words(result))
@@ -72,33 +71,12 @@ def show_result(page: Page, result: AutoResult, origin: Origin) -> None:
     page.section("Next", *_next_words(result, origin))
 
 
-def table_words(
-    name: str, profile: Profile, target: str | int | None, notes: tuple[str, ...]
-) -> list[str]:
-    """Return what was read and what was inferred."""
-    size = f"{count(profile.n_rows, 'row')}, {_columns_words(profile)}."
-    words = [f"{name}: {size}" if name else size, *notes]
-    if profile.classes:
-        which = f"Target {target!r}" if isinstance(target, str) else "The target"
-        words.append(f"{which} has {classes_words(profile.classes, _MANY_CLASSES)}.")
-    return words
-
-
 def recall_words(recalls: tuple[Recall, ...]) -> str:
     """Return how many rows of each class were found, or of the hardest where there are many."""
     hardest = sorted(recalls, key=lambda recall: recall.share)[:_MANY_CLASSES]
     shown = recalls if len(recalls) <= _MANY_CLASSES else hardest
     title = "Right by class" if len(recalls) <= _MANY_CLASSES else "Right in the hardest classes"
     return f"{title}: {', '.join(f'{r.label} {r.n_found:,}/{r.n_rows:,}' for r in shown)}."
-
-
-def _columns_words(profile: Profile) -> str:
-    if profile.density is not None:
-        features = count(profile.n_columns, "sparse feature")
-        return f"{features}, {percent(profile.density)} of the values not zero"
-    n_text = profile.n_text_columns
-    kinds = {"numbers": profile.n_columns - n_text, "text": n_text}
-    return " and ".join(f"{count(n, 'column')} of {kind}" for kind, n in kinds.items() if n)
 
 
 def _split_words(result: AutoResult, test_file: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hedgerow.auto.advice import Hint
 from hedgerow.auto.choose import CandidateScore
 from hedgerow.auto.judge import HeldOutReport
-from hedgerow.auto.profile import Profile
 from hedgerow.auto.rivals import Rivals
 from hedgerow.auto.table_classifier import TableClassifier
+from hedgerow.describe import describe
+from hedgerow.describe.hints import Hint
+from hedgerow.describe.profile import Profile
 from hedgerow.problems.certificates import Certificate
 
-__all__ = ["AutoResult", "certificate_dict"]
+__all__ = ["AutoResult"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +76,7 @@ class AutoResult:
             "n_train": self.n_train,
             "train_accuracy": self.train_accuracy,
             "test": asdict(self.test),
-            "certificate": certificate_dict(self.certificate),
+            "certificate": describe(self.certificate),
             "rivals": None if self.rivals is None else asdict(self.rivals),
             "advice": [asdict(hint) for hint in self.advice],
             "profile": self.profile.as_dict(),
@@ -92,9 +93,3 @@ class AutoResult:
         from hedgerow.auto.page import page_text
 
         return page_text(self)
-
-
-def certificate_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate's figures, the derived ones too."""
-    derived = ("gap", "relative_gap", "is_certified")
-    return asdict(certificate) | {name: getattr(certificate, name) for name in derived}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from hedgerow._page.page import console_on
+from hedgerow.describe.registry import jsonable
 
 if TYPE_CHECKING:
     from hedgerow.monitor import Event
@@ -27,7 +27,7 @@ def note(sentence: str) -> None:
 
 def write_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    sys.stdout.write(json.dumps(_jsonable(value), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json.dumps(jsonable(value), ensure_ascii=False, indent=2) + "\n")
 
 
 @contextmanager
@@ -84,16 +84,3 @@ def _step_words(event: Event) -> str:
     """Say how far a fit has come, whose last step nobody knows."""
     gap = event.figures.get("relative_gap")
     return "" if gap is None else f"gap {max(gap, 0.0):.0e}"
-
-
-def _jsonable(value: Any) -> Any:
-    """Return the value with infinities, which JSON lacks, as text, and arrays as lists."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {key: _jsonable(item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_jsonable(item) for item in value]
-    return value

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import rich_click as click
 
 from hedgerow.cli.help import help_page
@@ -57,7 +55,7 @@ def describe(
     if (file is None) == (load is None):
         raise click.UsageError("give either a FILE or --load, and not both")
 
-    from hedgerow.cli.model_facts import looks_like_a_model
+    from hedgerow.describe.model_file import looks_like_a_model
 
     if load is not None:
         _describe_model(load, top, as_json)
@@ -68,55 +66,43 @@ def describe(
 
 
 def _describe_model(path: str, top: int, as_json: bool) -> None:
-    from hedgerow.cli.model_facts import file_facts
-    from hedgerow.cli.model_summary import summarize
+    from hedgerow.describe import describe
+    from hedgerow.describe.model_file import file_facts
+    from hedgerow.describe.sections import with_article
     from hedgerow.errors import ParameterError
     from hedgerow.persist import load
 
     model = load(path)
     if not hasattr(model, "fit"):
-        kind = type(model).__name__
+        kind = with_article(type(model).__name__)
         raise ParameterError(
-            f"{path} holds a {kind}, which is no model; load it in Python to see it"
+            f"{path} holds {kind}, which is not a model; load it in Python to see it"
         )
-    summary = summarize(model, top)
-    facts = file_facts(path)
+    found, facts = describe(model, top=top), file_facts(path)
     if as_json:
         from dataclasses import asdict
 
-        from hedgerow.auto.result import certificate_dict
         from hedgerow.cli.console import write_json
 
-        proof = summary.certificate
-        certificate = {"certificate": None if proof is None else certificate_dict(proof)}
-        write_json({"file": path} | asdict(facts) | asdict(summary) | certificate)
+        write_json({"file": path} | asdict(facts) | found)
     else:
         from hedgerow.cli.describe_report import show_model
 
-        show_model(path, facts, summary)
+        show_model(path, facts, found)
 
 
 def _describe_table(
     path: str, target: str | None, file_format: str, top: int, as_json: bool
 ) -> None:
-    from hedgerow.auto.advice import advise_on_table
-    from hedgerow.auto.profile import profile_of
-    from hedgerow.cli.table_summary import summarize_columns
     from hedgerow.data.io import read_table
+    from hedgerow.describe import describe
 
-    table = read_table(path, target=target, format=file_format)
-    profile, columns = profile_of(table, table.y), summarize_columns(table)
-    hints = advise_on_table(profile)
+    found = describe(read_table(path, target=target, format=file_format))
     if as_json:
-        from dataclasses import asdict
-
         from hedgerow.cli.console import write_json
 
-        described: dict[str, Any] = {"file": path, "target": table.target, "notes": table.notes}
-        described["profile"] = profile.as_dict()
-        described["columns"] = [asdict(column) for column in columns]
-        write_json(described | {"advice": [asdict(hint) for hint in hints]})
+        write_json({"file": path} | found)
     else:
         from hedgerow.cli.describe_report import show_table
 
-        show_table(path, table, profile, columns[:top], hints)
+        show_table(path, found, top)

@@ -9,10 +9,11 @@ from rich.text import Text
 from hedgerow._page.drawing import Axis, aligned, marks_for
 from hedgerow._page.page import Page
 from hedgerow._page.words import count, percent
-from hedgerow.auto.page import recall_words, table_words
-from hedgerow.auto.profile import profile_of
+from hedgerow.auto.page import recall_words
 from hedgerow.cli.sections import kind_words
 from hedgerow.cli.verdict import Verdict
+from hedgerow.describe.profile import profile_of
+from hedgerow.describe.sections import table_words
 from hedgerow.evaluation import Comparison, Difference, Evaluation, Measurement
 
 __all__ = ["show"]
@@ -23,8 +24,8 @@ _NARROWEST_DRAWING = 12
 def show(verdict: Verdict) -> None:
     """Print what was found."""
     page, rows, found = Page(), verdict.rows, verdict.found
-    profile = profile_of(rows.table, rows.y)
-    page.section("Table", *table_words(verdict.name, profile, rows.table.target, rows.table.notes))
+    profile, table = profile_of(rows.table.X, rows.y).as_dict(), rows.table
+    page.section("Table", *table_words(profile, table.target, table.notes, verdict.name))
     if isinstance(found, Comparison):
         first, second = (f"{model.path}, {kind_words(model.estimator)}" for model in rows.models)
         page.section("Models", f"First: {first}.", f"Second: {second}.")

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.auto import TableClassifier
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.matching import match_columns, unused_note
 from hedgerow.data.io import Table, read_table
+from hedgerow.describe.estimators import is_fitted
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.persist import load
 
@@ -27,7 +26,6 @@ __all__ = [
     "BoundModel",
     "LoadedModel",
     "Reading",
-    "is_fitted",
     "load_classifier",
     "load_model",
 ]
@@ -239,12 +237,3 @@ def load_classifier(path: str) -> LoadedModel:
         kind = type(model.estimator).__name__
         raise ParameterError(f"{path} holds a {kind}, which is no classifier; give one")
     return model
-
-
-def is_fitted(estimator: Any) -> bool:
-    """Say whether an estimator has been fitted."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True

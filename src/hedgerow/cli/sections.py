@@ -9,6 +9,7 @@ from rich.text import Text
 
 from hedgerow._page.page import Page
 from hedgerow._page.words import saved_words
+from hedgerow.describe import sections
 
 __all__ = ["kind_words", "show_saved"]
 
@@ -16,8 +17,9 @@ __all__ = ["kind_words", "show_saved"]
 def kind_words(estimator: Any) -> str:
     """Return what a fitted model is: its class, and the class of the learner inside."""
     learner = getattr(estimator, "learner_", None)
-    inside = "" if learner is None else f" with a {type(learner).__name__}"
-    return f"{type(estimator).__name__}{inside}"
+    return sections.kind_words(
+        type(estimator).__name__, None if learner is None else type(learner).__name__
+    )
 
 
 def show_saved(page: Page, path: Path | None) -> None:

@@ -167,28 +167,27 @@ def _show(
 ) -> None:
     from hedgerow._page.page import Page
     from hedgerow._page.words import percent
-    from hedgerow.auto.page import table_words
-    from hedgerow.auto.profile import profile_of
-    from hedgerow.cli.model_summary import training_words
     from hedgerow.cli.sections import show_saved
+    from hedgerow.describe import describe
+    from hedgerow.describe.profile import profile_of
+    from hedgerow.describe.sections import sections_of, table_words
 
-    page, learner = Page(), fitted.learner_
-    profile = profile_of(data, data.y)
-    page.section("Table", *table_words(table, profile, data.target, data.notes))
+    page, profile = Page(), profile_of(data.X, data.y).as_dict()
+    page.section("Table", *table_words(profile, data.target, data.notes, table))
+    sections = {section.label: section for section in sections_of(describe(fitted))}
     right = f"{percent(accuracy)} of these rows are predicted right."
-    page.section("Fit", right, *training_words(learner))
-    if hasattr(learner, "certificate_"):
-        page.section("Proof", str(learner.certificate_))
+    page.section("Fit", *sections["Fit"].sentences, right)
+    if "Proof" in sections:
+        page.section("Proof", *sections["Proof"].sentences)
     show_saved(page, save_path)
 
 
 def _write_json(
     table: str, data: Table, fitted: TableClassifier, accuracy: float, save_path: Path
 ) -> None:
-    from hedgerow.auto.result import certificate_dict
     from hedgerow.cli.console import write_json
+    from hedgerow.describe import describe
 
-    certificate = getattr(fitted.learner_, "certificate_", None)
     write_json(
         {
             "table": table,
@@ -199,7 +198,7 @@ def _write_json(
             "parameters": fitted.learner_.get_params(),
             "scale": fitted.scale,
             "train_accuracy": accuracy,
-            "certificate": None if certificate is None else certificate_dict(certificate),
+            "certificate": describe(fitted)["certificate"],
             "model": str(save_path),
         }
     )

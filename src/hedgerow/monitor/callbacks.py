@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
@@ -98,7 +99,11 @@ def monitored_fit(fit: Fit) -> Fit:
             heard as listeners,
             monitored(type(self).__name__, getattr(self, "max_time", None), listeners) as monitor,
         ):
-            found = fit(self, *args, **kwargs)
+            began = time.perf_counter()
+            try:
+                found = fit(self, *args, **kwargs)
+            finally:
+                vars(self)["_fit_seconds"] = time.perf_counter() - began
             if monitor.has_recalled and is_stateful(self):
                 checked_model(self, "the model")
             return found

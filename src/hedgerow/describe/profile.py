@@ -1,4 +1,4 @@
-"""What a table holds: sizes, kinds of columns, missing values, classes, and suspicious columns."""
+"""What a table is like: its size, kinds of columns, missing values, classes, suspicious columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.auto.columns import Columns, as_columns
-from hedgerow.data.io.table import missing_mask
+from hedgerow.data.io.table import Features, missing_mask
 
 __all__ = ["Profile", "profile_of"]
 
@@ -52,30 +51,26 @@ class Profile:
         return asdict(self) | {"classes": classes}
 
 
-def profile_of(table: Any, y: Any) -> Profile:
-    """Return the profile of a table, of any kind that as_columns accepts, and its labels, if any."""
-    X = as_columns(table)
-    n_rows, n_columns = X.shape
-    gaps = [] if X.is_sparse else [missing_mask(X.values(j)) for j in range(n_columns)]
+def profile_of(X: Features, y: Any) -> Profile:
+    """Return the profile of the features of a :class:`hedgerow.Table`, and of its labels, if any."""
+    columns = X if isinstance(X, dict) else {}
+    gaps = {name: missing_mask(values) for name, values in columns.items()}
+    texts = {name: values for name, values in columns.items() if values.dtype == object}
+    numbers = {name: values for name, values in columns.items() if name not in texts}
     labels, counts = np.unique([] if y is None else y, return_counts=True)
+    n_rows = len(next(iter(columns.values()), y)) if isinstance(X, dict) else X.shape[0]
+    n_columns = len(columns) if isinstance(X, dict) else X.shape[1]
     return Profile(
         n_rows=n_rows,
         n_columns=n_columns,
-        n_text_columns=int(X.is_text.sum()),
-        n_missing=int(sum(gap.sum() for gap in gaps)),
-        density=X.numbers.nnz / (n_rows * n_columns) if X.is_sparse else None,
+        n_text_columns=len(texts),
+        n_missing=int(sum(gap.sum() for gap in gaps.values())),
+        density=None if isinstance(X, dict) else X.nnz / (n_rows * n_columns),
         classes=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        mostly_missing=tuple(
-            X.label(j) for j, gap in enumerate(gaps) if gap.mean() > _MOSTLY_MISSING
-        ),
-        row_numbers=() if X.is_sparse else _chosen(X, ~X.is_text, _counts_rows),
-        identifiers=_chosen(X, X.is_text, _is_identifier),
+        mostly_missing=tuple(name for name, gap in gaps.items() if gap.mean() > _MOSTLY_MISSING),
+        row_numbers=tuple(name for name, values in numbers.items() if _counts_rows(values)),
+        identifiers=tuple(name for name, values in texts.items() if _is_identifier(values)),
     )
-
-
-def _chosen(X: Columns, among: NDArray[np.bool_], test: Any) -> tuple[str, ...]:
-    """Return the names of the columns that pass a test."""
-    return tuple(X.label(int(j)) for j in np.flatnonzero(among) if test(X.values(int(j))))
 
 
 def _counts_rows(values: NDArray[np.float64]) -> bool:
