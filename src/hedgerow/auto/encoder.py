@@ -139,7 +139,18 @@ class TableEncoder(TransformerMixin, Estimator):
         return matrix
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of the matrix; text gives ``column=value``."""
+        """Return the names of the encoded columns; text columns give ``column=value``.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names to use instead of those seen in fit.
+
+        Returns
+        -------
+        ndarray of object
+            The names.
+        """
         check_fitted(self)
         names = self._names() if input_features is None else tuple(map(str, input_features))
         labels = names or [f"x{j}" for j in range(self.n_features_in_)]
@@ -153,7 +164,18 @@ class TableEncoder(TransformerMixin, Estimator):
         return np.array([*numbers, *made], dtype=object)
 
     def notes(self, X: Any) -> tuple[str, ...]:
-        """Return sentences that say what :meth:`transform` ignores in a table."""
+        """Return sentences about values that :meth:`transform` will ignore.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        tuple of str
+            The notes.
+        """
         check_fitted(self)
         columns = as_columns(X)
         matched = self._matched(columns)

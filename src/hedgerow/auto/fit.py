@@ -76,9 +76,13 @@ class AutoInterrupt(KeyboardInterrupt):
     def finish(self) -> AutoResult:
         """Return the result with the best C so far.
 
-        A model that was being fitted is tested as far as it came; if the search was interrupted,
-        one is fitted with the best C. ``max_time`` still holds for all of it. Another Ctrl-C is
-        raised at once.
+        A model whose fit was interrupted is tested as it is. If the search was interrupted, a model is fitted
+        with the best C. ``max_time`` still applies. Another Ctrl-C is raised immediately.
+
+        Returns
+        -------
+        AutoResult
+            The result.
         """
         run = self._run
         left = run.deadline - time.monotonic()

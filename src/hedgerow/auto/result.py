@@ -66,7 +66,13 @@ class AutoResult:
     interrupted: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the model as what JSON can hold."""
+        """Return everything except the model in a form that JSON can represent.
+
+        Returns
+        -------
+        dict
+            The result.
+        """
         return {
             "C": self.C,
             "scores": [asdict(score) for score in self.scores],

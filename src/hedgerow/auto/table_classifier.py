@@ -133,18 +133,51 @@ class TableClassifier(CallbackSupport, ClassifierMixin, Estimator):
         return str(self.learner_.status_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row."""
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         matrix = self._encoded(X)
         return np.asarray(self.learner_.predict(matrix))
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores: shape (n,) for two classes, else (n, n_classes)."""
+        """Return the scores of each row.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score per row for two classes, otherwise one per class.
+        """
         matrix = self._encoded(X)
         return np.asarray(self.learner_.decision_function(matrix))
 
     def notes(self, X: Any) -> tuple[str, ...]:
-        """Return sentences that say what a prediction for this table ignores."""
+        """Return sentences about values that a prediction for this table will ignore.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        tuple of str
+            The notes.
+        """
         check_fitted(self)
         return self.encoder_.notes(X)
 

@@ -46,7 +46,13 @@ class Profile:
     identifiers: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON can hold."""
+        """Return everything in a form that JSON can represent.
+
+        Returns
+        -------
+        dict
+            The profile.
+        """
         classes = [{"label": label, "rows": n} for label, n in self.classes.items()]
         return asdict(self) | {"classes": classes}
 

@@ -84,29 +84,82 @@ class Kernel(BaseEstimator, ABC):
 
     @abstractmethod
     def diagonal(self, X: Any) -> Vector:
-        """Return k(x, x) for each row x."""
+        """Return k(x, x) for each row x.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The values.
+        """
 
     @abstractmethod
     def rows(self, X: Any, indices: ArrayLike) -> Matrix:
-        """Return the rows of ``self(X)`` with these indices, without the others."""
+        """Return the rows of ``self(X)`` with the given indices, without computing the others.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        indices : array-like of int
+            The indices of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_indices, n_samples)
+            The kernel values.
+        """
 
     def item_rule(self, X: Any) -> Rule | None:  # noqa: ARG002
-        """Return the rule that each row of X must meet if its rows are objects, None if they are vectors."""
+        """Return the rule that each row of X must satisfy if rows are objects.
+
+        Parameters
+        ----------
+        X : object
+            The rows.
+
+        Returns
+        -------
+        rule or None
+            The rule; None if rows are vectors.
+        """
         return None
 
     def block(self, rows: Any, others: Any) -> Matrix:
-        """Return k(x, z) for each of some rows and each of others, all of which have been checked."""
+        """Return k(x, z) for two blocks of rows that have already been checked.
+
+        Parameters
+        ----------
+        rows : object
+            The rows x.
+        others : object
+            The rows z.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_others)
+            The kernel values.
+        """
         return self(rows, others)
 
     def resolved(self, X: Any, sample_weight: Vector | None = None) -> Self:  # noqa: ARG002
-        """Return a new kernel with numbers where a parameter says how they follow from the rows.
+        """Return a new kernel with numbers in place of parameters that depend on the rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The training rows.
         sample_weight : ndarray of shape (n_samples,) or None
-            How often each of them counts.
+            Sample weights.
+
+        Returns
+        -------
+        Kernel
+            The kernel with numeric parameters.
         """
         self._check()
         return copy.copy(self)

@@ -34,7 +34,20 @@ class RowSource(Protocol):
     """What a :class:`RowsKernel` is made of."""
 
     def rows(self, X: Any, indices: Indices) -> ArrayLike:
-        """Return k(x, z) for the rows x of X with these indices and all rows z of X."""
+        """Return k(x, z) for the rows x of X with the given indices and all rows z of X.
+
+        Parameters
+        ----------
+        X : object
+            The rows.
+        indices : ndarray of int
+            The indices of the rows.
+
+        Returns
+        -------
+        array-like of shape (n_indices, n_samples)
+            The kernel values.
+        """
 
 
 def _a_function(value: Any) -> str | None:

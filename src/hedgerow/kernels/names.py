@@ -31,7 +31,18 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def kernel_rule(value: Any) -> str | None:
-    """Allow what :func:`as_kernel` takes."""
+    """Check a value for the parameter ``kernel``.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    str or None
+        What is expected, or None if :func:`as_kernel` accepts the value.
+    """
     if isinstance(value, str):
         known = ", ".join(map(repr, KERNELS))
         return None if value in KERNELS else f"one of {known}, or a kernel"
@@ -42,16 +53,21 @@ def kernel_rule(value: Any) -> str | None:
 
 
 def as_kernel(kernel: Any, **parameters: Any) -> Kernel:
-    """Return the kernel that is meant.
+    """Return a kernel object.
 
     Parameters
     ----------
     kernel : str, Kernel, callable or object with ``rows(X, indices)``
-        A name such as "rbf"; a kernel, which is returned as it is; a function of two blocks of rows;
-        or an object that computes rows of the table.
+        A name such as "rbf"; a kernel, which is returned as it is; a function of two blocks of rows; or an
+        object that computes rows of the kernel matrix.
     **parameters
-        For a name: gamma, degree, coef0 and the like. What a kernel does not have is left out, as an
-        estimator has the parameters of all.
+        For a name: gamma, degree, coef0 and so on. Parameters that the kernel does not have are ignored, as
+        an estimator has the parameters of all kernels.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
 
     Examples
     --------

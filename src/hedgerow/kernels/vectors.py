@@ -24,14 +24,37 @@ gamma_rule = any_of(one_of("scale", "auto"), real_number(0.0))
 
 
 def finite_number(value: Any) -> str | None:
-    """Allow finite numbers."""
+    """Check that a value is a finite number.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    str or None
+        What is expected, or None if the value is valid.
+    """
     return None if real_number(-np.inf)(value) is None else "a finite number"
 
 
 def gamma_of(gamma: Gamma, rows: Rows, weight: Vector | None = None) -> float:
-    """Return the number that ``gamma`` stands for on these training rows, as in scikit-learn.
+    """Return the numeric value of ``gamma`` for the training rows, as in scikit-learn.
 
-    Rows with a weight count as often as it says.
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float
+        The parameter.
+    rows : ndarray or CSR matrix
+        The training rows.
+    weight : ndarray of shape (n_samples,) or None
+        Sample weights.
+
+    Returns
+    -------
+    float
+        The value.
     """
     if not isinstance(gamma, str):
         return float(gamma)

@@ -270,9 +270,17 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row: the class with the largest probability, if there are any, or score.
+        """Return the label of each row: the class of the largest score, or probability if calibrated.
 
-        Of several labels: a matrix with 1 for each label whose score is above 0, else 0.
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            The labels; for multilabel targets a matrix with 1 for each label whose score is above 0.
         """
         if hasattr(self, "probability_maps_"):
             return self._most_probable(X)

@@ -336,9 +336,14 @@ def certify_overlap(problem: SeparationProblem, overlap: Overlap) -> OverlapCert
     Parameters
     ----------
     problem : HardMarginProblem or CSvcProblem
-        Whose rows and signs count, and whether there is an intercept.
+        The problem, which defines the rows, the signs and whether there is an intercept.
     overlap : Overlap
-        What a solver says meets.
+        The overlap that a solver found.
+
+    Returns
+    -------
+    OverlapCertificate
+        The certificate.
     """
     y, weights = problem.y[overlap.rows], overlap.weights
     sums = [weights[y > 0], weights[y < 0]] if problem.has_intercept else [weights]

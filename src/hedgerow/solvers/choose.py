@@ -76,18 +76,23 @@ def solve(
     Parameters
     ----------
     problem : LinearProblem
-        What to minimise.
+        The problem to solve.
     settings : Settings
-        When to stop.
+        The stopping criteria.
     solver : str
-        A name of ``SOLVERS``, or "auto", which tries the one that is likely to be the fastest by
-        the size of the data, C and the loss (`plan`), and hands over to the next if that is slow.
-        ``Solution.solver`` says what ran.
+        A name of ``SOLVERS``, or "auto", which chooses the one that is likely to be fastest from
+        the size of the data, C and the loss (`plan`), and switches to the next if it is slow.
+        ``Solution.solver`` names the solver that was used.
     start : Solution or None
-        A point near the solution, such as that for another C, where solvers that can begin there
-        do: its alpha need not be feasible.
+        An initial point, such as the solution for another C, for solvers that support it; its
+        alpha need not be feasible.
     begun : LinearRun or None
         Where `solve_together` left the solver that comes first.
+
+    Returns
+    -------
+    Solution
+        The solution, with its status.
     """
     _refuse_what_it_lacks(solver, problem)
     if solver == "auto" and settings.options:

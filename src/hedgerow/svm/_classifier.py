@@ -115,10 +115,20 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of each row.
 
-        Of two classes: shape (n,), above 0 for the second. Else one a class, shape (n, n_classes): with
-        ``multi_class="ovo"`` its number of votes, and less than 1/3 that grows with the sum of its
-        scores against the others; or, with ``decision_function_shape="ovo"``, one a pair of classes,
+        With two classes there is one score per row, above 0 for the second class. Otherwise there is one score
+        per class; with ``multi_class="ovo"`` it is the number of votes plus a term below 1/3 that increases with
+        the sum of the scores. With ``decision_function_shape="ovo"`` there is one score per pair of classes,
         (0, 1), (0, 2), ..., (1, 2), ..., above 0 for the first.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            The scores.
         """
         scores = self._scores(X)
         if scores.shape[1] == 1:
@@ -128,7 +138,18 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row: the class with the largest probability, if there are any, or score."""
+        """Return the label of each row: the class of the largest score, or probability if calibrated.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         if hasattr(self, "probability_maps_"):
             return self._most_probable(X)
         return labels_from_scores(self._class_scores(self._scores(X)), self.classes_)

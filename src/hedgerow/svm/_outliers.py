@@ -68,13 +68,34 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
         return self
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return -1 for each outlier, and +1 for each other row."""
+        """Return -1 for each outlier and +1 for each inlier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            The predictions.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     def decision_function(self, X: Any) -> Vector:
-        """Return the scores of each row: negative for outliers.
+        """Return the decision value of each row; negative for outliers.
 
-        What is 0 but for rounding is given as 0, so that rows on the border count as inside.
+        A value that is 0 up to rounding is returned as 0, so rows on the boundary are inliers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The decision values.
         """
         rows, matrix = self._rows_to_score(X)
         inside, size = self._inside(rows, matrix)

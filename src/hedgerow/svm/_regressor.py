@@ -70,7 +70,18 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return self
 
     def predict(self, X: Any) -> Vector:
-        """Return the value of each row."""
+        """Return the prediction for each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The predictions.
+        """
         return self._scores(X)[:, 0]
 
     @abstractmethod

@@ -31,36 +31,41 @@ _RULES = {
 
 @stateful(_RULES, **FITTED_CLASSIFIER_RULES)
 class NuSVC(KernelClassifier):
-    r"""Support vector classifier whose parameter bounds the shares of margin errors and support vectors.
+    r"""Support vector classifier whose parameter bounds the fractions of margin errors and support vectors.
 
     For each binary problem it minimises, with W the sum of the weights s_i,
 
     .. math:: \tfrac12 |w|^2 + \sum_i s_i \max(0, \rho - y_i (\langle w, \phi(x_i) \rangle + b)) - \nu W \rho
 
-    over w, b and rho, and divides w and b by rho, which makes it an :class:`SVC` of a C that is found
-    along. At most a share nu of the rows has a functional margin below 1, and at least that share are
-    support vectors.
+    over w, b and rho, and divides w and b by rho. The result is that of an :class:`SVC` with a C
+    that follows from nu. At most a fraction nu of the rows has a functional margin below 1, and at
+    least this fraction are support vectors.
 
-    If nu is too small for the classes, no plane separates what it leaves of them: rho is 0, w = 0 is a
-    solution, and there is nothing to divide by. A warning says so, ``status_`` is "no_margin", there is no
-    certificate, and the model is that of an :class:`SVC` with C = 1 / tol, in units of the rows' mean squared
-    distance from their mean: what the machine tends to as nu falls to the least that leaves a margin.
+    If nu is too small, the solution is rho = 0 and w = 0, and the division is not possible. A
+    warning is then issued, ``status_`` is "no_margin", there is no certificate, and the model is
+    that of an :class:`SVC` with C = 1 / tol, in units of the mean squared distance of the rows
+    from their mean. This is the limit of the model as nu decreases to the smallest value with a
+    margin.
 
     Parameters
     ----------
     nu : float, default=0.5
-        The share; at most twice that of the smaller class, else the fit is refused.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, \
-max_iter, decision_function_shape, break_ties, random_state, multi_class, scale, calibrate, warm_start, \
-n_jobs, max_time
+        The fraction; at most twice that of the smaller class, otherwise the fit is refused.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight
+        As in :class:`SVC`.
+    verbose, max_iter, decision_function_shape, break_ties, random_state, multi_class, scale
+        As in :class:`SVC`.
+    calibrate, warm_start, n_jobs, max_time
         As in :class:`SVC`.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_, scaling_, \
-class_weight_, certificate_, certificates_, probability_maps_, n_iter_, status_, fit_status_, shape_fit_, \
-n_features_in_, feature_names_in_
-        As in :class:`SVC`; certificates are of the problem above, before the division by rho.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_
+        As in :class:`SVC`.
+    scaling_, class_weight_, certificate_, certificates_, probability_maps_, n_iter_, status_
+        As in :class:`SVC`.
+    fit_status_, shape_fit_, n_features_in_, feature_names_in_
+        As in :class:`SVC`; certificates refer to the problem above, before the division by rho.
 
     Examples
     --------

@@ -28,31 +28,34 @@ _RULES = {**REGRESSOR_RULES, "nu": positive_number(1)}
 
 @stateful(_RULES, epsilon_=optional(real_number(0)), **FITTED_REGRESSOR_RULES)
 class NuSVR(KernelRegressor):
-    r"""Support vector regression whose tube is found along.
+    r"""Support vector regression that also fits the width of the tube.
 
     It minimises, over w, b and epsilon, with W the sum of the weights s_i,
 
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \max(0, |y_i - \langle w, \phi(x_i) \rangle - b| - \epsilon) + C \nu W \epsilon
 
-    At most a share nu of the rows lies outside the tube, and at least that share are support vectors.
+    At most a fraction nu of the rows lies outside the tube, and at least this fraction are support
+    vectors.
 
     Parameters
     ----------
     nu : float, default=0.5
-        The share, above 0 and at most 1.
+        The fraction, above 0 and at most 1.
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, scale, warm_start, \
-n_jobs, max_time
+        The factor of the losses; a larger C means less regularisation.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, scale
+        As in :class:`SVC`.
+    warm_start, n_jobs, max_time
         As in :class:`SVC`.
 
     Attributes
     ----------
     epsilon_ : float
-        Half the width of the tube. A model that was read from a file of LIBSVM's, which does not tell it, has
-        none.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_, scaling_, \
-certificate_, n_iter_, status_, fit_status_, shape_fit_, n_features_in_, feature_names_in_
+        Half the width of the tube; not set in a model read from a LIBSVM file, which does not
+        contain it.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, kernel_, scaling_
+        As in :class:`SVR`.
+    certificate_, n_iter_, status_, fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in :class:`SVR`.
 
     Examples

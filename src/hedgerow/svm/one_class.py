@@ -33,15 +33,16 @@ class OneClassSVM(KernelOutlierMachine):
 
     .. math:: \tfrac12 |w|^2 + \sum_i s_i \max(0, \rho - \langle w, \phi(x_i) \rangle) - \nu W \rho
 
-    and calls a row an outlier if its :math:`\langle w, \phi(x) \rangle` is below rho. At most a share nu of
-    the rows are outliers, and at least that share are support vectors.
+    and a row is an outlier if its :math:`\langle w, \phi(x) \rangle` is below rho. At most a
+    fraction nu of the rows are outliers, and at least this fraction are support vectors.
 
     Parameters
     ----------
     nu : float, default=0.5
-        The share, above 0 and at most 1.
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, scale, warm_start, \
-n_jobs, max_time
+        The fraction, above 0 and at most 1.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, scale
+        As in :class:`SVC`.
+    warm_start, n_jobs, max_time
         As in :class:`SVC`.
 
     Attributes
@@ -49,13 +50,14 @@ n_jobs, max_time
     offset_ : ndarray of shape (1,)
         rho: ``decision_function = score_samples - offset_``.
     dual_coef_ : ndarray of shape (1, n_support)
-        The numbers alpha_i, which sum to nu W.
+        The coefficients alpha_i, which sum to nu W.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
     n_iter_ : int
-        Steps of the solver.
-    support_, support_vectors_, intercept_, coef_, kernel_, scaling_, certificate_, status_, \
-fit_status_, shape_fit_, n_features_in_, feature_names_in_
+        The number of steps of the solver.
+    support_, support_vectors_, intercept_, coef_, kernel_, scaling_, certificate_, status_
+        As in :class:`SVC`.
+    fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in :class:`SVC`.
 
     Examples
@@ -108,7 +110,18 @@ fit_status_, shape_fit_, n_features_in_, feature_names_in_
         return -self.intercept_
 
     def score_samples(self, X: Any) -> Vector:
-        """Return <w, phi(x)> for each row: the larger, the more it is one of them."""
+        """Return <w, phi(x)> for each row; larger scores are more typical.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 

@@ -42,9 +42,9 @@ class SVC(KernelClassifier):
 
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \max(0, 1 - y_i (\langle w, \phi(x_i) \rangle + b))
 
-    where :math:`\langle \phi(x), \phi(z) \rangle` is the kernel and s_i the weight of row i. More than
-    two classes are handled in pairs, or one against the rest; or all at once, by the machine of Crammer
-    and Singer, which minimises
+    where :math:`\langle \phi(x), \phi(z) \rangle` is the kernel and s_i the weight of row i. More
+    than two classes are handled one-vs-one, one-vs-rest, or jointly by the method of Crammer and
+    Singer, which minimises
 
     .. math:: \tfrac12 \sum_k |w_k|^2 + C \sum_i s_i \max(0, 1 + \max_{k \ne y_i} f_k(x_i) - f_{y_i}(x_i))
 
@@ -53,102 +53,102 @@ class SVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
-        margin: a NotSeparableError with a proof if no plane separates the classes.
+        The factor of the losses; a larger C means less regularisation. Infinity means a hard
+        margin; a NotSeparableError with a proof is raised if no hyperplane separates the classes.
     kernel : str, Kernel, callable or object with ``rows(X, indices)``, default="rbf"
-        A name of ``hedgerow.kernels.KERNELS``, an object such as ``RBF(sigma=2.0)`` or
-        ``0.5 * RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed". Rows that
+        A name of ``hedgerow.kernels.KERNELS``, an object such as ``RBF(sigma=2.0)`` or ``0.5 *
+        RBF(gamma=1.0) + Linear()``, a function of two blocks of rows, or "precomputed". Rows that
         are not vectors, such as strings, need a function, a :class:`FunctionKernel` or an
         :class:`hedgerow.kernels.ObjectKernel`.
     degree : int, default=3
-        Of ``kernel="poly"``.
+        The degree of ``kernel="poly"``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of the kernels that have one: "scale" is 1 / (n_features * variance of X), where rows count as
-        often as their ``sample_weight`` says; "auto" is 1 / n_features.
+        The parameter of kernels that have one: "scale" is 1 / (n_features * variance of X),
+        weighted by ``sample_weight``; "auto" is 1 / n_features.
     coef0 : float, default=0.0
-        Of ``kernel="poly"`` and ``"sigmoid"``.
+        The constant of ``kernel="poly"`` and ``"sigmoid"``.
     shrinking : bool, default=True
-        Whether points rest until they are needed, which changes the time a fit takes and no more.
+        Whether points are skipped until they are needed; it affects only the time of a fit.
     probability : bool, default="deprecated"
         As in scikit-learn: True is the same as ``calibrate="sigmoid"``.
     tol : float, default=1e-3
-        Stop when the largest violation of the optimality conditions is at most this, and certify that
-        it is.
+        The largest violation of the optimality conditions to reach and certify.
     cache_size : float, default=2000
-        Megabytes for kernel values; what does not fit is computed again when it is needed.
+        The cache for kernel values in megabytes; other values are recomputed when needed.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
-        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
+        Classes missing from a dictionary have weight 1, and it may contain classes that y does not
+        have.
     verbose : bool or int, default=0
-        If positive, the certificate goes to the ``hedgerow`` logger.
+        If positive, the certificate is logged to the ``hedgerow`` logger.
     max_iter : int, default=-1
-        Most steps of the solver, each of which moves a pair of coefficients, or with
-        ``multi_class="crammer_singer"`` all those of a row; -1 for no limit.
+        The maximum number of steps of the solver, each of which updates a pair of coefficients, or
+        with ``multi_class="crammer_singer"`` all those of a row; -1 means no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether pairs of classes give a score a class, or their own.
+        Whether one-vs-one classifiers return one score per class or one per pair.
     break_ties : bool, default=False
-        Taken for scikit-learn's sake: ties of votes are always broken by scores, so that ``predict`` is
-        the class of the largest ``decision_function``.
+        Accepted for compatibility with scikit-learn: ties between votes are always broken by
+        scores, so ``predict`` is the class of the largest ``decision_function``.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the folds of ``calibrate``; None is the same as 0.
+        Seed of the folds of ``calibrate``; None is the same as 0.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the functional margin.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
-        One against one, a plane for each pair of classes; one against the rest; or all classes at
-        once, which takes the hinge and a finite C (of two classes, it is the hinge with 2 C).
+        One-vs-one, with a hyperplane for each pair of classes; one-vs-rest; or all classes
+        jointly, which needs the hinge and a finite C (with two classes it is the hinge with 2 C).
     fit_intercept : bool, default=True
-        Whether there is an intercept b.
+        Whether to fit an intercept b.
     scale : {"standard", "minmax", None}, default=None
-        Brings the features to one scale, in ``fit`` and in ``predict``: mean 0 and variance 1, or the
-        range from 0 to 1. Sparse rows are divided only.
+        Scale the features in ``fit`` and in ``predict``: to mean 0 and variance 1, or to the range
+        from 0 to 1. Sparse rows are scaled but not shifted.
     calibrate : {"sigmoid", "isotonic", None}, default=None
-        Whether there are probabilities, and by which map of scores, learnt from those of 5 folds;
-        ``predict`` then follows them.
+        Whether to provide probabilities, and the map from scores to probabilities, learnt from the
+        scores of 5 folds; ``predict`` then follows them.
     warm_start : bool, default=False
-        Whether a fit begins at the coefficients of the one before, row by row.
+        Whether a fit starts from the coefficients of the previous one, row by row.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+        Time limit of a fit in seconds, including the certificate; the best model so far is kept.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     support_ : ndarray of int64 of shape (n_support,)
-        The support vectors: rows of the training data, class by class.
+        The support vectors: indices of training rows, sorted by class.
     support_vectors_ : ndarray or CSR of shape (n_support, n_features), or list of objects
         Those rows; none with ``kernel="precomputed"``.
     n_support_ : ndarray of int64 of shape (n_classes,)
-        How many of them each class has.
+        The number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_support), or (n_classes, n_support) one against the rest
-        The numbers y_i alpha_i, laid out as in scikit-learn; of one plane against the rest, one line.
-        All classes at once have a line a class, too.
+        The coefficients y_i alpha_i, laid out as in scikit-learn; with one-vs-rest and
+        Crammer-Singer one row per class.
     intercept_ : ndarray of shape (n_planes,)
         The intercepts b.
     coef_ : ndarray of shape (n_planes, n_features)
         With the linear kernel: the normal vectors.
     kernel_ : Kernel
-        The kernel, with numbers for what followed from the data.
+        The kernel with numeric parameters.
     scaling_ : Scaling
-        With ``scale``: what is done to rows.
+        With ``scale``: the scaling of the rows.
     class_weight_ : ndarray of shape (n_classes,)
         The factor of each class.
     certificate_ : Certificate
-        The proof of quality; of several binary problems, the worst one's.
+        The proof of optimality; the worst one of several binary problems.
     certificates_ : tuple of Certificate
-        One for each binary problem; one for all classes at once.
+        One for each binary problem; a single one for Crammer-Singer.
     probability_maps_ : tuple of ScoreMap
-        With ``calibrate``: what makes probabilities of the scores of each class.
+        With ``calibrate``: the maps from scores to probabilities.
     n_iter_ : ndarray of int64 of shape (n_problems,)
         Steps of the solver for each problem.
     status_ : str
-        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "optimal", or why the solver stopped early: "max_iter", "stalled", "time_limit",
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     fit_status_ : int
-        0 if it is "optimal", else 1.
+        0 if ``status_`` is "optimal", otherwise 1.
     shape_fit_ : ndarray of int64
-        Rows and columns of the training data.
+        The shape of the training data.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 

@@ -35,25 +35,26 @@ _RULES = {
 
 @stateful(_RULES, radius_=real_number(0, 1e150), sq_norm_=real_number(0), **FITTED_OUTLIER_RULES)
 class SVDD(KernelOutlierMachine):
-    r"""Support vector data description: the smallest ball in the space of a kernel.
+    r"""Support vector data description: the smallest ball in the feature space of a kernel.
 
     It minimises, over the centre a and the radius R,
 
     .. math:: R^2 + C \sum_i s_i \max(0, |\phi(x_i) - a|^2 - R^2)
 
-    and calls a row an outlier if it lies outside. With C of at least 1 no row that it was fitted on does.
-    With a kernel that is the same for every row and itself, such as RBF, the ball is that of
+    and a row is an outlier if it lies outside. With C of at least 1 no training row does. With a
+    kernel for which k(x, x) is the same for every row, such as RBF, the model is equivalent to
     :class:`OneClassSVM`.
 
     Parameters
     ----------
     C : float, default=1.0
-        What it costs to leave a row outside, per unit of squared distance; at least 1 / n_samples.
+        The cost of a row outside, per unit of squared distance; at least 1 / n_samples.
     nu : float or None, default=None
-        At most this share of the rows lies outside: replaces C by 1 / (nu sum of the weights). Giving
-        both is an error.
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, scale, warm_start, \
-n_jobs, max_time
+        An upper bound on the fraction of rows outside: C is then 1 / (nu sum of the weights).
+        Giving both is an error.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, scale
+        As in :class:`SVC`.
+    warm_start, n_jobs, max_time
         As in :class:`SVC`.
 
     Attributes
@@ -65,13 +66,14 @@ n_jobs, max_time
     sq_norm_ : float
         The squared length of the centre a = sum_i dual_coef_i phi(x_i).
     dual_coef_ : ndarray of shape (1, n_support)
-        The numbers alpha_i, which sum to 1.
+        The coefficients alpha_i, which sum to 1.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
     n_iter_ : int
-        Steps of the solver.
-    support_, support_vectors_, intercept_, kernel_, scaling_, certificate_, status_, fit_status_, \
-shape_fit_, n_features_in_, feature_names_in_
+        The number of steps of the solver.
+    support_, support_vectors_, intercept_, kernel_, scaling_, certificate_, status_
+        As in :class:`SVC`.
+    fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in :class:`SVC`.
 
     Examples
@@ -129,7 +131,18 @@ shape_fit_, n_features_in_, feature_names_in_
         return np.array([-(self.radius_**2)])
 
     def score_samples(self, X: Any) -> Vector:
-        """Return -|phi(x) - a|^2 for each row: the larger, the more it is one of them."""
+        """Return -|phi(x) - a|^2 for each row; larger scores are more typical.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, kernel matrix or list of objects
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
         scores: Vector = self.decision_function(X) + self.offset_
         return scores
 

@@ -36,23 +36,25 @@ class SVR(KernelRegressor):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back.
+        The factor of the losses; a larger C means less regularisation.
     epsilon : float, default=0.1
-        How far off a value may be without a loss.
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, fit_intercept, \
-scale, warm_start, n_jobs, max_time
+        Residuals up to epsilon have no loss.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, fit_intercept
+        As in :class:`SVC`.
+    scale, warm_start, n_jobs, max_time
         As in :class:`SVC`.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (1, n_support)
-        The numbers beta_i, above 0 for values above the tube.
+        The coefficients beta_i, positive for targets above the tube.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
     n_iter_ : int
-        Steps of the solver.
-    support_, support_vectors_, intercept_, coef_, kernel_, scaling_, certificate_, status_, \
-fit_status_, shape_fit_, n_features_in_, feature_names_in_
+        The number of steps of the solver.
+    support_, support_vectors_, intercept_, coef_, kernel_, scaling_, certificate_, status_
+        As in :class:`SVC`.
+    fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in :class:`SVC`.
 
     Examples

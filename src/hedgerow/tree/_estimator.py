@@ -149,12 +149,24 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
         return impurity_importance(self.tree_)
 
     def get_depth(self) -> int:
-        """Return the depth of the deepest leaf; the root's is 0."""
+        """Return the depth of the tree.
+
+        Returns
+        -------
+        int
+            The largest number of splits between the root and a leaf.
+        """
         check_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """Return how many leaves there are."""
+        """Return the number of leaves.
+
+        Returns
+        -------
+        int
+            The number of leaves.
+        """
         check_fitted(self)
         return self.tree_.n_leaves
 

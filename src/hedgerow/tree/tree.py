@@ -220,7 +220,18 @@ class Tree:
         return parent
 
     def categories_left(self, node: int) -> NDArray[np.int64]:
-        """Return the numbers of the categories that go to the left at a split by categories."""
+        """Return the codes of the categories that go to the left at a categorical split.
+
+        Parameters
+        ----------
+        node : int
+            The number of the node.
+
+        Returns
+        -------
+        ndarray of int64
+            The codes.
+        """
         start = int(self.category_start[node])
         n = int(self.n_categories[self.feature[node]])
         numbers_ = np.arange(n)
@@ -229,15 +240,38 @@ class Tree:
         return np.flatnonzero(is_left)
 
     def splits_by_categories(self, node: int) -> bool:
-        """Say whether the node asks for a category, not for a number."""
+        """Return whether the node splits on a categorical feature.
+
+        Parameters
+        ----------
+        node : int
+            The number of the node.
+
+        Returns
+        -------
+        bool
+            True for a categorical split.
+        """
         return bool(self.category_start[node] != NO_CHILD)
 
     def bottom_up(self) -> Iterator[int]:
-        """Yield the inner nodes, children before their parents."""
+        """Return an iterator over the inner nodes, children before their parents.
+
+        Returns
+        -------
+        iterator of int
+            The numbers of the nodes.
+        """
         return iter(np.flatnonzero(~self.is_leaf)[::-1].tolist())
 
     def levels_upwards(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the inner nodes level by level, the deepest first."""
+        """Yield the inner nodes level by level, the deepest first.
+
+        Yields
+        ------
+        ndarray of int64
+            The nodes of one level.
+        """
         inner = np.flatnonzero(~self.is_leaf)
         depth = self.depth[inner]
         order = np.argsort(-depth, kind="stable")
@@ -245,17 +279,18 @@ class Tree:
         yield from np.split(inner[order], ends) if len(inner) else []
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the number of the leaf that each row falls into.
+        """Return the leaf of each row.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows of numbers. Columns of categories hold the numbers of the categories, as the tree
-            knows nothing of their values; the estimator's ``apply`` takes these.
+            Rows of numbers. Categorical columns hold the codes of the categories, as the tree does not know
+            their values; ``apply`` of the estimator takes values.
 
         Returns
         -------
-        leaves : ndarray of int64 of shape (n_samples,)
+        ndarray of int64 of shape (n_samples,)
+            The numbers of the leaves.
         """
         return router_of(self).leaves(self._rows(X), 1).astype(np.int64)
 
@@ -291,7 +326,18 @@ class Tree:
         return self.paths_to(self.apply(X))
 
     def paths_to(self, leaves: NDArray[np.int64]) -> Any:
-        """Return the nodes on the way from the root to each of these leaves, as a CSR matrix."""
+        """Return the nodes on the path from the root to each of the given leaves.
+
+        Parameters
+        ----------
+        leaves : ndarray of int64
+            The numbers of the leaves.
+
+        Returns
+        -------
+        CSR matrix of shape (n_leaves, n_nodes)
+            A 1 for every node on the path.
+        """
         ends = np.cumsum(self.depth[leaves] + 1)
         starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
         nodes = np.empty(starts[-1], dtype=np.int64)
@@ -304,21 +350,28 @@ class Tree:
         return sp.csr_matrix((ones, nodes, starts), shape=(len(leaves), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
-        """Return how much each feature lowers the impurity.
+        """Return the impurity decrease of each feature.
 
         Parameters
         ----------
         normalize : bool, default=True
-            Whether the importances are divided by their sum, if that is not 0.
+            Whether to divide the importances by their sum, if that is not 0.
 
         Returns
         -------
-        importances : ndarray of shape (n_features,)
+        ndarray of shape (n_features,)
+            The importances.
         """
         return impurity_importance(self, normalize)
 
     def compute_node_depths(self) -> NDArray[np.int64]:
-        """Return the depth of every node as scikit-learn counts it here: the root's is 1."""
+        """Return the depth of every node as scikit-learn counts it here, starting at 1 for the root.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_nodes,)
+            The depths.
+        """
         return self.depth + 1
 
     def compute_partial_dependence(

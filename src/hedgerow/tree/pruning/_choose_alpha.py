@@ -73,13 +73,18 @@ class ValidatedPath:
         return self._trials.standard_errors
 
     def alpha(self, choice: str = "best") -> float:
-        """Return the alpha to prune by, always finite.
+        """Return the alpha to prune with, always finite.
 
         Parameters
         ----------
         choice : {"best", "one_standard_error"}, default="best"
-            The alpha of least error, of equal ones the largest; or the largest alpha whose error is
-            within a standard error of that: the smallest tree that is as good as can be told.
+            The alpha of least error, the largest of equal ones; or the largest alpha whose error is within one
+            standard error of it.
+
+        Returns
+        -------
+        float
+            The alpha.
         """
         simplest_first = range(len(self.alphas))[::-1]
         chosen = self._trials.choose(choice, simplest_first=simplest_first)
@@ -98,24 +103,29 @@ def cross_validated_path(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ValidatedPath:
-    """Judge every tree of a fitted model's cost-complexity path by cross-validation.
+    """Evaluate every tree of the cost-complexity path of a fitted model by cross-validation.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, which stays as it is.
-    X, y : array or frame
+        A fitted tree, which is not changed.
+    X, y : array or data frame
         The rows it was fitted to.
     sample_weight : array of shape (n_samples,), default=None
-        Their weights, in fits and in errors.
+        Sample weights, used in fits and in errors.
     cv : int, splitter, or list of pairs of row numbers, default=5
-        The folds; a number deals the rows out by ``random_state``, class by class.
+        The folds; a number means stratified folds, seeded by ``random_state``.
     measure : {"impurity", "misclassification"}, default="impurity"
-        What the risk of a leaf is.
+        The risk of a leaf.
     random_state : int, RandomState, Generator or None, default=None
-        What deals the rows out, and seeds fits that draw something and have no seed.
+        Seed of the folds, and of fits without a seed.
     n_jobs : int or None, default=None
-        How many folds are fitted at a time.
+        The number of folds fitted in parallel.
+
+    Returns
+    -------
+    ValidatedPath
+        The path with the errors in each fold.
     """
     expected = cv_rule(cv)
     if expected is not None or cv is None:

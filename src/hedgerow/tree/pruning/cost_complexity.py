@@ -79,15 +79,20 @@ class PruningPath:
 
 
 def cost_complexity_path(tree: Tree, measure: str = "impurity") -> PruningPath:
-    """Return all pruned trees that are best for some alpha.
+    """Return all pruned trees that are optimal for some alpha.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     measure : {"impurity", "misclassification"}, default="impurity"
-        What the risk of a leaf is. scikit-learn's path is that of the impurity; the first tree of this
-        one, that of alpha = 0, has no splits that do not lower the risk, where scikit-learn's has.
+        The risk of a leaf. scikit-learn's path uses the impurity; its first tree still has the splits that
+        do not lower the risk, which the first tree here, that of alpha = 0, does not have.
+
+    Returns
+    -------
+    PruningPath
+        The path.
     """
     strengths = link_strengths(tree, measure)
     alphas = np.unique(np.r_[0.0, strengths[~tree.is_leaf]])
@@ -102,16 +107,21 @@ def cost_complexity_path(tree: Tree, measure: str = "impurity") -> PruningPath:
 
 
 def prune_cost_complexity(tree: Tree, alpha: float, measure: str = "impurity") -> Tree:
-    """Return T(alpha): the smallest pruned tree of least risk plus alpha a leaf.
+    """Return T(alpha): the smallest pruned tree that minimises risk + alpha * leaves.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     alpha : float
-        What a leaf costs, at least 0; infinity leaves the root.
+        The cost of a leaf, at least 0; infinity leaves only the root.
     measure : {"impurity", "misclassification"}, default="impurity"
-        What the risk of a leaf is.
+        The risk of a leaf.
+
+    Returns
+    -------
+    Tree
+        The pruned tree.
     """
     expected = real_number(0, or_infinite=True)(alpha)
     if expected is not None:

@@ -13,13 +13,18 @@ __all__ = ["merge_equal_leaves"]
 def merge_equal_leaves(tree: Tree) -> Tree:
     """Return the tree without splits below which every leaf predicts the same.
 
-    For classes it is the most frequent one that must be the same, of every output: what the tree
-    predicts does not change, but shares of classes do. For regression it is the value.
+    For classification the most frequent class of every output must be the same: predictions do not change,
+    but class proportions do. For regression the value must be the same.
 
     Parameters
     ----------
     tree : Tree
         The tree.
+
+    Returns
+    -------
+    Tree
+        The pruned tree.
     """
     said = tree.value.argmax(axis=2) if tree.max_n_classes > 1 else tree.value[:, :, 0]
     children = tree.children_left, tree.children_right
