@@ -14,6 +14,7 @@ from hedgerow import AutoInterrupt, watch
 from hedgerow.auto import auto_fit
 from hedgerow.auto import fit as module
 from hedgerow.auto.encoder import TableEncoder
+from hedgerow.monitor import current
 
 CS = [0.01, 0.1, 1.0, 10.0]
 
@@ -29,7 +30,9 @@ def press() -> None:
         signal.raise_signal(signal.SIGINT)
     else:  # the main thread takes it
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)
+        deadline = time.monotonic() + 30
+        while current().reason is None and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 def press_after(n_fits: int):
