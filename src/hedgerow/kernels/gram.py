@@ -244,10 +244,13 @@ class FunctionGram:
         ``function(rows, columns)`` returns the values K(x_i, x_j) for the points of these numbers.
     n_points : int
         How many points there are.
+    square : int
+        Points of the squares of values whose diagonals make up the diagonal.
     """
 
     function: Callable[[Indices, Indices], NDArray[Any]]
     n_points: int
+    square: int = 32
 
     @property
     def is_cheap(self) -> bool:
@@ -262,7 +265,9 @@ class FunctionGram:
     @cached_property
     def diagonal(self) -> Vector:
         """K(x_i, x_i)."""
-        parts = [np.diagonal(self.block(some, some)) for some in self._runs(self._everyone, 32)]
+        parts = [
+            np.diagonal(self.block(some, some)) for some in self._runs(self._everyone, self.square)
+        ]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     @property

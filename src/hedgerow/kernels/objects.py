@@ -16,6 +16,7 @@ from hedgerow._base.sparse import checked_sparse
 from hedgerow.data.items import Items, any_item, read_items
 from hedgerow.errors import DataError
 from hedgerow.kernels.base import Kernel, Matrix, Vector
+from hedgerow.monitor import stop_if_asked
 
 __all__ = [
     "BlockKernel",
@@ -177,6 +178,7 @@ def values_of_pairs(
     """Return the number that a function makes of each of some objects with each of others."""
     values = np.empty((len(rows), len(others)))
     for i, x in enumerate(rows):
+        stop_if_asked()  # as a row may take Python long
         for j, z in enumerate(others):
             try:
                 values[i, j] = function(x, z)

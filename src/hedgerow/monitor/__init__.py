@@ -10,6 +10,7 @@ from hedgerow.monitor.running import (
     current,
     keeping_in,
     monitored,
+    stop_if_asked,
     watch,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "monitored",
     "monitored_fit",
     "raising_at_once",
+    "stop_if_asked",
     "watch",
 ]

@@ -33,6 +33,7 @@ __all__ = [
     "current",
     "keeping_in",
     "monitored",
+    "stop_if_asked",
     "watch",
 ]
 
@@ -266,6 +267,14 @@ class _Guard(AbstractContextManager[None]):
 
     def __exit__(self, *_: object) -> None:
         _core.exchange_stop_token(self._before)
+
+
+def stop_if_asked() -> None:
+    """Raise Stopped where the core would: under a guard whose task must stop."""
+    token = _core.exchange_stop_token(None)
+    _core.exchange_stop_token(token)
+    if token is not None and token.is_stopped:
+        raise _core.Stopped
 
 
 _current: ContextVar[Monitor | None] = ContextVar("monitor", default=None)

@@ -17,6 +17,7 @@ from hedgerow.data.rows import Rows, dense, matrix_view
 from hedgerow.errors import DataError
 from hedgerow.kernels import Kernel, RowsKernel
 from hedgerow.kernels.gram import FunctionGram, Gram, MatrixGram, core_kernel
+from hedgerow.monitor import stop_if_asked
 
 __all__ = ["KernelSpace", "compiled"]
 
@@ -27,6 +28,11 @@ Values32 = NDArray[np.float32]
 
 FEW_OBJECTS = 2048
 """Objects up to which all values among them are kept: 32 MB."""
+
+MANY_COLUMNS = 0.125
+"""Share of the points of a problem from which on their values are worth keeping."""
+ROWS_AT_ONCE = 64
+"""Whole rows of values among objects that are computed between two looks at the monitor."""
 
 FAR = 10.0
 """Rows farther from 0 than this many times their spread are centred."""
@@ -59,7 +65,7 @@ class KernelSpace:
         """Return the kernel values among some of the rows; those within two classes may be there."""
         kernel = self._compiled
         if kernel is None and are_items(self.rows) and len(self.rows) <= FEW_OBJECTS:
-            return FunctionGram(partial(_among, self._kept_values, points), len(points))
+            return FunctionGram(partial(_among, self._kept_values, points), len(points), square=1)
         if kernel is None:
             return FunctionGram(_values_of(self.kernel, self.rows, points), len(points))
         return _finite(MatrixGram(kernel, self._matrix(kernel, points), n_threads, within))
@@ -120,7 +126,8 @@ def _block(kernel: Kernel, points: Rows, rows: Indices, columns: Indices) -> Vec
 
 
 def _among(values: _KeptValues, points: Indices, rows: Indices, columns: Indices) -> Vector:
-    return values(points[rows], points[columns])
+    is_worth_keeping = len(columns) >= MANY_COLUMNS * len(points)
+    return values(points[rows], points[columns], is_worth_keeping)
 
 
 @dataclass
@@ -135,13 +142,17 @@ class _KeptValues:
         self._values, self._is_known = np.empty((n, n)), np.zeros(n, dtype=bool)
         self._one_at_a_time = Lock()
 
-    def __call__(self, rows: Indices, columns: Indices) -> Vector:
-        """Return the values of some rows at some columns."""
+    def __call__(self, rows: Indices, columns: Indices, is_worth_keeping: bool) -> Vector:
+        """Return the values of some rows at some columns; where it is worth it, compute and keep whole rows."""
+        if not is_worth_keeping:
+            return self.kernel.block(self.objects[rows], self.objects[columns])
         with self._one_at_a_time:
             missing = np.unique(rows[~self._is_known[rows]])
-            if len(missing):
-                self._values[missing] = self._whole_rows(missing)
-                self._is_known[missing] = True
+            for begin in range(0, len(missing), ROWS_AT_ONCE):
+                stop_if_asked()
+                some = missing[begin : begin + ROWS_AT_ONCE]
+                self._values[some] = self._whole_rows(some)
+                self._is_known[some] = True
         return self._values[np.ix_(rows, columns)]
 
     def _whole_rows(self, rows: Indices) -> Vector:
