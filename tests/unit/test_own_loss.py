@@ -14,7 +14,7 @@ from hedgerow.losses import Hinge, Loss, SquaredHinge
 from hedgerow.problems import LinearProblem
 from hedgerow.problems.certificates import certify
 from hedgerow.solvers import SOLVERS, Settings, solve
-from hedgerow.testing import check_loss
+from hedgerow.testing import check_loss, check_solver
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 5))
@@ -87,6 +87,13 @@ def test_every_solver_that_can_take_it_certifies_it(solver, intercept):
     assert certificate.is_certified
     best = certify(problem, solve(problem, Settings(tol=1e-10), "newton"), 1e-10)
     assert best.dual <= certificate.primal <= best.primal * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"), [("auto", HuberHinge()), ("lbfgs", HuberHinge()), ("newton", PseudoHuber())]
+)
+def test_solvers_pass_their_battery_with_it(solver, loss):
+    check_solver(solver, loss)
 
 
 @pytest.mark.parametrize("options", [{"system": "direct"}, {"step": "trust_region"}], ids=str)

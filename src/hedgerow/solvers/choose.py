@@ -128,13 +128,13 @@ def _key(solver: str, problem: LinearProblem, settings: Settings, start: Solutio
 
 def plan(problem: LinearProblem) -> list[str]:
     """Return the names of the solvers to try, the likely fastest first."""
-    work = Workload(problem)
-    time = {
-        solver.name: solver.effort(work)
-        for solver in SOLVERS.values()
-        if solver.effort is not None and solver.what_it_lacks(problem) is None
-    }
-    return sorted((name for name in time if time[name] < np.inf), key=lambda name: time[name])
+    work, time = Workload(problem), {}
+    for solver in SOLVERS.values():
+        if solver.effort is not None and solver.what_it_lacks(problem) is None:
+            effort = solver.effort(work)
+            if effort is not None:
+                time[solver.name] = effort
+    return sorted(time, key=lambda name: time[name])
 
 
 def first_try(problem: LinearProblem, settings: Settings) -> tuple[str, Settings]:

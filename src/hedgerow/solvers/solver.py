@@ -78,8 +78,8 @@ class LinearSolver(Solver):
     options : mapping of str to Option
         What may be set by ``solver_options``.
     effort : callable or None
-        Returns the time it is likely to take on a problem, in nanoseconds and relative to other solvers;
-        infinite where "auto" should not try it. None if it never should.
+        Returns the time it is likely to take on a problem, in nanoseconds, beside that of other solvers; None
+        where "auto" should not try it. A solver without it is never tried.
     """
 
     run: Algorithm
@@ -88,7 +88,7 @@ class LinearSolver(Solver):
     is_exact: bool = True
     takes_pull: bool = True
     options: Mapping[str, Option] = field(default_factory=dict)
-    effort: Callable[[Workload], float] | None = None
+    effort: Callable[[Workload], float | None] | None = None
 
     @cached_property
     def losses(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hedgerow.data.rows import matrix_of
-from hedgerow.losses import ALL_CLASSES, HARD, REGRESSION_LOSSES, loss_by_name, regression_loss
+from hedgerow.losses import BUILT_IN, REGRESSION_LOSSES, Loss
 from hedgerow.penalties import PENALTIES
 from hedgerow.problems.base import Intercept
 from hedgerow.problems.certificates import certify
@@ -28,15 +28,15 @@ _N_CLASSES = 3
 _INTERCEPTS: tuple[Intercept, ...] = ("free", "penalized", "none")
 
 
-def check_solver(solver: str, loss: str, *, tol: float = 1e-4, max_iter: int = 5000) -> None:
+def check_solver(solver: str, loss: str | Loss, *, tol: float = 1e-4, max_iter: int = 5000) -> None:
     """Check that a solver certifies every problem of a small collection.
 
     Parameters
     ----------
     solver : str
         Its name, as ``hedgerow.solve`` takes it.
-    loss : str
-        The name of a loss it supports.
+    loss : str or Loss
+        A loss that it can minimise, by name or as an object.
     tol : float, default=1e-4
         The relative gap to reach.
     max_iter : int, default=5000
@@ -66,7 +66,7 @@ def _can_take(solver: str, problem: LinearProblem) -> bool:
     return bool(able) if solver == "auto" else solver in able
 
 
-def _problems(loss: str) -> Iterator[tuple[str, LinearProblem]]:
+def _problems(loss: str | Loss) -> Iterator[tuple[str, LinearProblem]]:
     """Yield named problems: tall, wide, sparse, weighted, contradictory, each intercept and penalty."""
     rng = np.random.default_rng(0)
     tall = rng.normal(size=(80, 4))
@@ -86,18 +86,24 @@ def _problems(loss: str) -> Iterator[tuple[str, LinearProblem]]:
             )
 
 
-def _problem(loss: str, X: Any, numbers: Vector, weight: Vector, **rest: Any) -> LinearProblem:
+def _problem(
+    loss: str | Loss, X: Any, numbers: Vector, weight: Vector, **rest: Any
+) -> LinearProblem:
     """Return a problem of classes, or of regression, by what the loss is for."""
-    if loss in REGRESSION_LOSSES:
+    known = {each.name: each for each in BUILT_IN} | {
+        name: make(0.3) for name, make in REGRESSION_LOSSES.items()
+    }
+    given = known[loss] if isinstance(loss, str) else loss
+    if given.is_two_sided:
         ones, rest["targets"] = np.ones(len(numbers)), numbers
-        return LinearProblem(matrix_of(X), ones, weight, regression_loss(loss, 0.3), **rest)
-    if loss == ALL_CLASSES.name:
+        return LinearProblem(matrix_of(X), ones, weight, given, **rest)
+    if given.compares_classes:
         labels = (np.arange(len(numbers)) % _N_CLASSES).astype(np.float64)
         return CrammerSingerProblem(matrix_of(X), labels, weight, n_classes=_N_CLASSES, **rest)
     signs = np.where(np.arange(len(numbers)) % 2 == 0, 1.0, -1.0)
-    if loss == HARD.name:
+    if given.is_constraint:
         return HardMarginProblem(matrix_of(_parted(X, signs)), signs, weight, **rest)
-    return LinearProblem(matrix_of(X), signs, weight, loss_by_name(loss), **rest)
+    return LinearProblem(matrix_of(X), signs, weight, given, **rest)
 
 
 def _parted(X: Any, signs: Vector) -> Any:

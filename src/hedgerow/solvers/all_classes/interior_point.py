@@ -169,9 +169,9 @@ def _factor(matrix: Vector) -> Vector:
     raise FloatingPointError
 
 
-def _effort(work: Workload) -> float:
+def _effort(work: Workload) -> float | None:
     """Return that small problems take no time, and others too much."""
-    return 0.0 if is_small(cast(CrammerSingerProblem, work.problem)) else np.inf
+    return 0.0 if is_small(cast(CrammerSingerProblem, work.problem)) else None
 
 
 CLASS_INTERIOR_POINT = LinearSolver(

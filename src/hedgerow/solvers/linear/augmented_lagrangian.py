@@ -142,11 +142,11 @@ def _started(run: LinearRun) -> _Path:
     return _Path(problem, max(small.window, START_WINDOW * window), small.objective.z)
 
 
-def _effort(work: Workload) -> float:
+def _effort(work: Workload) -> float | None:
     """Return about the time it takes; it is for many rows."""
     is_wide = work.n_features >= work.n_samples
     if is_wide or is_cheap(work.problem) or work.unknowns > MOST_UNKNOWNS:
-        return np.inf
+        return None
     sampled = ROWS_PER_UNKNOWN * work.unknowns
     steps = 15.0 if work.n_samples >= WORTH_A_START * sampled else 40.0
     return steps * (work.pass_ + 0.15 * work.gram + work.factor)

@@ -191,10 +191,10 @@ def offer_point(
     return gap
 
 
-def _effort(work: Workload) -> float:
+def _effort(work: Workload) -> float | None:
     """Return about the time it takes: small problems have solvers that end at the last bit."""
     if is_cheap(work.problem):
-        return np.inf
+        return None
     return VISIT * work.values * float(np.clip(4.0 * work.freedom, 15.0, 3000.0))
 
 

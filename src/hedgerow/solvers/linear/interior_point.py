@@ -186,12 +186,12 @@ def _longest(point: Vector, change: Vector, cap: float) -> float:
     return float(np.min(point[falls] / -change[falls], initial=cap))
 
 
-def _effort(work: Workload) -> float:
+def _effort(work: Workload) -> float | None:
     """Return about the time it takes; none for small problems, which are solved to the last bit."""
     if is_cheap(work.problem):
         return 0.0
     if work.unknowns > MOST_UNKNOWNS:
-        return np.inf
+        return None
     return 25.0 * (8.0 * work.pass_ + work.gram + work.factor)
 
 

@@ -54,6 +54,8 @@ STUCK = 1e-9
 """A length of the step that is no run."""
 PATIENCE = 10
 """Measurements that may bring nothing before the solver counts as stalled."""
+CHORD = 0.01
+"""Share of a loss's derivative over its residual that counts as curvature where it may have none."""
 ATTEMPTS = 10
 """Most steps to look for in one round."""
 
@@ -156,6 +158,9 @@ class _Part:
         taken, and another step is looked for.
         """
         curvature = self._curvature(residual)
+        if not (self.problem.loss.is_piecewise_quadratic or self.problem.loss.has_log_odds):
+            # A loss that is linear where its rows are would leave the model without a minimum.
+            curvature = np.maximum(curvature, CHORD * np.abs(alpha) / (1.0 + np.abs(residual)))
         slope = self._slope(alpha, v)
         for _ in range(ATTEMPTS):
             there = self._model(curvature, slope).minimise(self.problem.n_threads)
