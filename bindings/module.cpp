@@ -29,22 +29,36 @@ NB_MODULE(_core, module) {
   module.doc() = "The compiled core of Hedgerow: hot loops over arrays that Python has checked.";
   // A matrix that lives as long as the interpreter, in a cache or a module, is no leak.
   nanobind::set_leak_warnings(false);
-  bind_matrix(module);
-  bind_algebra(module);
-  bind_losses(module);
-  bind_solvers(module);
-  bind_joint_descent(module);
-  bind_sequential_dual(module);
-  bind_descent(module);
-  bind_kernel(module);
-  bind_box_qp(module);
-  bind_class_qp(module);
-  bind_l1(module);
-  bind_random(module);
-  bind_resample(module);
-  bind_stop(module);
-  bind_text(module);
-  bind_tree(module);
-  bind_forest(module);
-  bind_machine(module);
+  nanobind::module_ system =
+      module.def_submodule("system", "The machine: random numbers, stopping, instruction sets, cores.");
+  bind_stop(system);
+  bind_random(system);
+  bind_machine(system);
+  nanobind::module_ data =
+      module.def_submodule("data", "Matrices, sums and products over their rows, text files.");
+  bind_matrix(data);
+  bind_algebra(data);
+  bind_text(data);
+  nanobind::module_ loss =
+      module.def_submodule("loss", "Losses of the residual over all rows.");
+  bind_losses(loss);
+  nanobind::module_ kernel =
+      module.def_submodule("kernel", "Kernels, their values and sums of these.");
+  bind_kernel(kernel);
+  nanobind::module_ solver =
+      module.def_submodule("solver", "Solvers of linear and kernel problems.");
+  bind_solvers(solver);
+  bind_joint_descent(solver);
+  bind_sequential_dual(solver);
+  bind_descent(solver);
+  bind_box_qp(solver);
+  bind_class_qp(solver);
+  bind_l1(solver);
+  nanobind::module_ tree =
+      module.def_submodule("tree", "Encoded features, growing trees, and forests.");
+  bind_tree(tree);
+  bind_forest(tree);
+  nanobind::module_ resample =
+      module.def_submodule("resample", "Bootstrap resamples as counts.");
+  bind_resample(resample);
 }

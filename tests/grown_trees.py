@@ -125,31 +125,33 @@ def stops() -> st.SearchStrategy[Settings]:
     )
 
 
-def table_of(sample: Sample, dtype: type = np.float64) -> _core.CodeTable:
+def table_of(sample: Sample, dtype: type = np.float64) -> _core.tree.CodeTable:
     """The columns as codes."""
     columns = [
         np.where(np.isnan(x), -1, x).astype(np.int32) if n else np.ascontiguousarray(x, dtype)
         for x, n in zip(sample.columns, sample.n_categories, strict=True)
     ]
-    return _core.CodeTable.of_columns(columns, np.array(sample.n_categories, dtype=np.int64), 1)
+    return _core.tree.CodeTable.of_columns(
+        columns, np.array(sample.n_categories, dtype=np.int64), 1
+    )
 
 
-def task_of(sample: Sample, table: _core.CodeTable | None = None) -> _core.TreeTask:
+def task_of(sample: Sample, table: _core.tree.CodeTable | None = None) -> _core.tree.TreeTask:
     """What the core learns from."""
     table = table_of(sample) if table is None else table
     y, weight = np.ascontiguousarray(sample.y), sample.weight
     if sample.criterion in CLASSES:
         n_classes = np.array(sample.n_classes, dtype=np.int32)
-        return _core.TreeTask.classification(table, sample.criterion, y, n_classes, weight)
-    return _core.TreeTask.regression(table, sample.criterion, y, weight)
+        return _core.tree.TreeTask.classification(table, sample.criterion, y, n_classes, weight)
+    return _core.tree.TreeTask.regression(table, sample.criterion, y, weight)
 
 
 def core_settings(
     settings: Settings, n_features: int, *, in_any_order: bool = False
-) -> _core.TreeSettings:
+) -> _core.tree.TreeSettings:
     """The settings as the core has them; in a forest, of equally good features any is taken."""
     signs = settings.monotonic
-    return _core.TreeSettings(
+    return _core.tree.TreeSettings(
         splitter=settings.splitter,
         max_features=n_features if settings.max_features is None else settings.max_features,
         max_depth=-1 if settings.max_depth is None else settings.max_depth,
@@ -165,7 +167,7 @@ def core_settings(
 
 def grow(
     sample: Sample, settings: Settings | None = None, *, seed: int = 0, stream: int = 0
-) -> _core.GrownTree:
+) -> _core.tree.GrownTree:
     """The core's tree."""
     grower = core_settings(settings or Settings(), len(sample.columns))
     return task_of(sample).grow(grower, sample.counts, seed, stream)
@@ -173,7 +175,7 @@ def grow(
 
 def grow_and_check(
     sample: Sample, settings: Settings | None = None, *, seed: int = 0, optimal: bool = True
-) -> _core.GrownTree:
+) -> _core.tree.GrownTree:
     """The core's tree, judged."""
     settings = settings or Settings()
     tree = grow(sample, settings, seed=seed)
@@ -220,7 +222,7 @@ FIELDS = (
 )
 
 
-def assert_same_bits(one: _core.GrownTree, other: _core.GrownTree) -> None:
+def assert_same_bits(one: _core.tree.GrownTree, other: _core.tree.GrownTree) -> None:
     """Two trees are equal to the last bit."""
     for name in FIELDS:
         a, b = getattr(one, name), getattr(other, name)

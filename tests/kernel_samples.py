@@ -9,16 +9,16 @@ from hedgerow.data.rows import matrix_of
 from hedgerow.kernels.gram import MatrixGram
 
 KERNELS = {
-    "linear": _core.Kernel.linear(),
-    "polynomial": _core.Kernel.polynomial(0.5, 1.5, 3),
-    "rbf": _core.Kernel.rbf(0.7),
-    "sigmoid": _core.Kernel.sigmoid(0.3, -0.2),
-    "cosine": _core.Kernel.cosine(),
-    "laplacian": _core.Kernel.laplacian(0.4),
-    "additive_chi_squared": _core.Kernel.additive_chi2(),
-    "chi_squared": _core.Kernel.chi2(0.6),
-    "intersection": _core.Kernel.histogram_intersection(),
-    "wavelet": _core.Kernel.wavelet(2.0),
+    "linear": _core.kernel.Kernel.linear(),
+    "polynomial": _core.kernel.Kernel.polynomial(0.5, 1.5, 3),
+    "rbf": _core.kernel.Kernel.rbf(0.7),
+    "sigmoid": _core.kernel.Kernel.sigmoid(0.3, -0.2),
+    "cosine": _core.kernel.Kernel.cosine(),
+    "laplacian": _core.kernel.Kernel.laplacian(0.4),
+    "additive_chi_squared": _core.kernel.Kernel.additive_chi2(),
+    "chi_squared": _core.kernel.Kernel.chi2(0.6),
+    "intersection": _core.kernel.Kernel.histogram_intersection(),
+    "wavelet": _core.kernel.Kernel.wavelet(2.0),
 }
 """The kernels of tests.reference.kernels, with the same parameters."""
 

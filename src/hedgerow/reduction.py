@@ -216,7 +216,7 @@ def scores_from_pairs(scores: Vector, n_classes: int) -> Vector:
     What is added grows with the sum of its scores against the other classes, so that of classes with
     the same number of votes the one with the larger sum comes first.
     """
-    return _core.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
+    return _core.data.votes_of_pairs(np.ascontiguousarray(scores), n_classes)
 
 
 def labels_from_scores(scores: Vector, classes: NDArray[Any]) -> NDArray[Any]:

@@ -49,8 +49,11 @@ def test_two_classes_with_weights():
 @pytest.mark.parametrize(
     ("core", "peer"),
     [
-        (_core.Kernel.linear(), {"kernel": "linear"}),
-        (_core.Kernel.polynomial(0.5, 1.0, 3), {"kernel": "poly", "gamma": 0.5, "coef0": 1.0}),
+        (_core.kernel.Kernel.linear(), {"kernel": "linear"}),
+        (
+            _core.kernel.Kernel.polynomial(0.5, 1.0, 3),
+            {"kernel": "poly", "gamma": 0.5, "coef0": 1.0},
+        ),
     ],
 )
 def test_other_kernels(core, peer):

@@ -58,7 +58,7 @@ def test_the_order_of_rows_does_not_matter(seed):
 @settings(max_examples=15, deadline=None)
 def test_a_kernel_times_a_number_is_C_divided_by_it(seed, factor):
     X, y = blobs(40, seed)
-    scaled = gram_of(X, _core.Kernel.rbf(0.7).scaled(factor))
+    scaled = gram_of(X, _core.kernel.Kernel.rbf(0.7).scaled(factor))
     a = objective(CSvcProblem(gram_of(X), y, np.full(len(y), 2.0)))
     b = objective(CSvcProblem(scaled, y, np.full(len(y), 2.0 / factor)))
     assert factor * b == pytest.approx(a, rel=CLOSE)
@@ -67,8 +67,8 @@ def test_a_kernel_times_a_number_is_C_divided_by_it(seed, factor):
 def test_adding_a_number_to_the_kernel_changes_nothing_where_the_sum_is_kept():
     X, y = blobs(60)
     c = np.ones(len(y))
-    one = _core.Kernel.polynomial(0.0, 1.0, 1)
-    raised = gram_of(X, _core.Kernel.rbf(0.7) + one)
+    one = _core.kernel.Kernel.polynomial(0.0, 1.0, 1)
+    raised = gram_of(X, _core.kernel.Kernel.rbf(0.7) + one)
     assert objective(CSvcProblem(raised, y, c)) == pytest.approx(
         objective(CSvcProblem(gram_of(X), y, c)), rel=CLOSE
     )

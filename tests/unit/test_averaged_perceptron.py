@@ -43,7 +43,7 @@ def test_it_is_the_mean_of_all_planes_of_the_slow_perceptron(kind, weighted, fit
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     model = AveragedPerceptron(max_iter=6, tol=None, eta0=0.3, fit_intercept=fit_intercept)
     fit_quietly(model, kind(X), y, sample_weight=weight)
-    orders = [_core.random_permutation(0, 1 + k * len(y), len(y)) for k in range(6)]
+    orders = [_core.system.random_permutation(0, 1 + k * len(y), len(y)) for k in range(6)]
     planes, mistakes = reference.every_plane(
         X, signs, orders, step=0.3, weight=weight, fit_intercept=fit_intercept
     )

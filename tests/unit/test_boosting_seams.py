@@ -42,12 +42,12 @@ def table_of_matrix(X, max_codes=None):
     """The columns of a matrix as codes."""
     columns = [np.ascontiguousarray(x) for x in X.T]
     n_categories = np.zeros(X.shape[1], dtype=np.int64)
-    return _core.CodeTable.of_columns(columns, n_categories, 1, max_codes)
+    return _core.tree.CodeTable.of_columns(columns, n_categories, 1, max_codes)
 
 
 def no_trees(n_features, n_classes=0):
     """A packed ensemble of one output that has no trees yet."""
-    return _core.ForestTrees(
+    return _core.tree.ForestTrees(
         n_features,
         1,
         np.array([n_classes], dtype=np.int32),
@@ -91,12 +91,14 @@ def test_tasks_that_share_their_memory_grow_side_by_side():
     table = table_of_matrix(X)
     targets = [np.ascontiguousarray(rng.normal(size=(400, 1))) for _ in range(24)]
     limits = core_settings(Settings(), 4)
-    first = _core.TreeTask.regression(table, "squared_error", targets[0], None)
+    first = _core.tree.TreeTask.regression(table, "squared_error", targets[0], None)
     tasks = [first.with_targets(y, None) for y in targets]
     with ThreadPoolExecutor(4) as pool:
         grown = list(pool.map(lambda task: task.grow(limits, None, 0, 0), tasks))
     for y, tree in zip(targets, grown, strict=True):
-        alone = _core.TreeTask.regression(table, "squared_error", y, None).grow(limits, None, 0, 0)
+        alone = _core.tree.TreeTask.regression(table, "squared_error", y, None).grow(
+            limits, None, 0, 0
+        )
         assert_same_bits(tree, alone)
 
 
@@ -152,7 +154,7 @@ def test_leaf_values_of_classes_need_not_be_shares():
     trees.add(grown.with_leaf_values(values))
     expected = values[grown.leaf_of_row]
     np.testing.assert_array_equal(trees.sums(X, 0, 1, 1), expected)
-    again = _core.ForestTrees.of_parts(trees.parts())
+    again = _core.tree.ForestTrees.of_parts(trees.parts())
     np.testing.assert_array_equal(again.sums(X, 0, 1, 1), expected)
     feature, threshold, left, right, missing, _, _, weight, value, _, *sets = trees.tree(0)
     again = no_trees(1, n_classes=2)
@@ -221,14 +223,14 @@ def test_bins_are_those_of_the_reference(kind, max_codes):
     }[kind]
     x[rng.random(1000) < 0.05] = np.nan
     codes, edges = binned(x.astype(np.float64), max_codes)
-    table = _core.CodeTable.of_columns([x], np.zeros(1, dtype=np.int64), 1, max_codes)
+    table = _core.tree.CodeTable.of_columns([x], np.zeros(1, dtype=np.int64), 1, max_codes)
     np.testing.assert_array_equal(table.codes(0), codes)
     assert len(table.values(0)) == codes.max() + 1 <= max_codes
     for code, number in enumerate(table.values(0)):
         inside = x[codes == code]
         assert inside.min() <= number <= inside.max()
     y = rng.normal(size=(1000, 1))
-    task = _core.TreeTask.regression(table, "squared_error", y, None)
+    task = _core.tree.TreeTask.regression(table, "squared_error", y, None)
     tree = task.grow(core_settings(Settings(), 1), None, 0, 0)
     used = tree.threshold[(tree.children_left >= 0) & np.isfinite(tree.threshold)]
     is_edge = np.isin(used, edges) if codes.max() + 1 == max_codes else np.ones(len(used), bool)
@@ -241,7 +243,7 @@ def test_bins_are_those_of_the_reference(kind, max_codes):
 def test_rows_go_where_their_bins_go(splitter, data):
     """Also those that are not in the sample of the tree, whose bins may be empty in a node."""
     sample = data.draw(samples("squared_error", max_rows=60, columns=("many values", "infinities")))
-    table = _core.CodeTable.of_columns(
+    table = _core.tree.CodeTable.of_columns(
         [np.ascontiguousarray(x) for x in sample.columns],
         np.array(sample.n_categories, dtype=np.int64),
         1,
@@ -256,7 +258,7 @@ def test_rows_go_where_their_bins_go(splitter, data):
 
 def test_a_matrix_is_binned_as_its_columns_are():
     X = np.random.default_rng(3).normal(size=(2000, 5))
-    by_rows = _core.CodeTable.of_matrix(_core.Matrix.dense(X), 2, 100)
+    by_rows = _core.tree.CodeTable.of_matrix(_core.data.Matrix.dense(X), 2, 100)
     by_columns = table_of_matrix(X, 100)
     for j in range(5):
         np.testing.assert_array_equal(by_rows.codes(j), by_columns.codes(j))
@@ -271,7 +273,7 @@ def test_a_matrix_is_binned_as_its_columns_are():
 
 def gradient_boosting(table, y, n_rounds, rate, limits):
     """Boost squared loss; return the mean of y and the trees, whose leaves hold mean residuals."""
-    task = _core.TreeTask.regression(table, "squared_error", y.reshape(-1, 1), None)
+    task = _core.tree.TreeTask.regression(table, "squared_error", y.reshape(-1, 1), None)
     trees = no_trees(table.n_features)
     scores = np.full(len(y), y.mean())
     for seed in range(n_rounds):
@@ -328,7 +330,7 @@ def adaboost(table, codes, n_classes, n_rounds):
     n = len(codes)
     y = codes.reshape(-1, 1).astype(np.int32)
     counts = np.array([n_classes], dtype=np.int32)
-    task = _core.TreeTask.classification(table, "gini", y, counts, None)
+    task = _core.tree.TreeTask.classification(table, "gini", y, counts, None)
     limits = core_settings(Settings(max_depth=1), table.n_features)
     trees, tree_weights = no_trees(table.n_features, n_classes), []
     weight = np.full(n, 1 / n)

@@ -15,7 +15,7 @@ SIZES = [1, 2, 31, 512, 1100]
 
 
 def resamples(n_rows, n_resamples=9):
-    return _core.multinomial_counts(4, 0, n_rows, n_resamples)
+    return _core.resample.multinomial_counts(4, 0, n_rows, n_resamples)
 
 
 def column(n_rows, seed=0):
@@ -28,8 +28,8 @@ def test_drawn_rows_are_as_many_copies_of_each_row_as_it_is_drawn(n_rows):
     counts = resamples(n_rows)
     counts[0] = 255
     expected = [np.repeat(np.arange(n_rows), row) for row in counts]
-    assert np.array_equal(_core.drawn_rows(counts), np.concatenate(expected))
-    assert np.array_equal(_core.count_sizes(counts), [len(rows) for rows in expected])
+    assert np.array_equal(_core.resample.drawn_rows(counts), np.concatenate(expected))
+    assert np.array_equal(_core.resample.count_sizes(counts), [len(rows) for rows in expected])
 
 
 @pytest.mark.parametrize("n_rows", SIZES)
@@ -39,7 +39,7 @@ def test_sums_are_products_of_the_counts_with_the_columns(n_rows, n_columns):
     columns = np.random.default_rng(1).normal(size=(n_columns, n_rows))
     # Two orders of adding at most 1100 terms of size one.
     np.testing.assert_allclose(
-        _core.count_sums(counts, columns), counts.astype(float) @ columns.T, atol=1e-10
+        _core.resample.count_sums(counts, columns), counts.astype(float) @ columns.T, atol=1e-10
     )
 
 
@@ -48,7 +48,7 @@ def test_sums_are_products_of_the_counts_with_the_columns(n_rows, n_columns):
 def test_quantiles_are_numpys(n_rows, probability):
     counts, x = resamples(n_rows), column(n_rows)
     expected = [np.quantile(np.repeat(x, row), probability) for row in counts]
-    quantiles = _core.count_quantiles(counts, *sorted_rows(x), probability)
+    quantiles = _core.resample.count_quantiles(counts, *sorted_rows(x), probability)
     # NumPy interpolates from the nearer end, which rounds in another way.
     np.testing.assert_allclose(quantiles, expected, rtol=1e-14)
 
@@ -59,7 +59,7 @@ def test_gini_coefficients_are_mean_differences(n_rows):
     differences = np.abs(x[:, None] - x[None, :])
     weights = counts.astype(float)
     expected = np.einsum("ri,ij,rj->r", weights, differences, weights) / (2 * n_rows * weights @ x)
-    coefficients = _core.count_gini_coefficients(counts, *sorted_rows(x))
+    coefficients = _core.resample.count_gini_coefficients(counts, *sorted_rows(x))
     np.testing.assert_allclose(coefficients, expected, atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_a_gini_coefficient_keeps_its_digits_beside_one_huge_value():
     x = np.append(np.ones(99), 1e9)
     counts = np.ones((2, 100), dtype=np.uint8)
     counts[1, -1] = 0
-    whole, without = _core.count_gini_coefficients(counts, *sorted_rows(x))
+    whole, without = _core.resample.count_gini_coefficients(counts, *sorted_rows(x))
     # All but one have nothing: 1 - 1 / n, less what little the others have.
     assert whole == pytest.approx(0.99 - 99e-9, rel=1e-12)
     assert without == pytest.approx(0, abs=1e-15)
@@ -90,9 +90,9 @@ def test_a_resample_does_not_see_its_neighbours():
     columns = np.stack([column(n_rows, seed) for seed in range(6)])
     auc = Auc(column(n_rows) > 1, column(n_rows, 1), gini=False)
     for statistic in (
-        lambda counts: _core.count_sums(counts, columns),
-        lambda counts: _core.count_quantiles(counts, *order_and_values, 0.3),
-        lambda counts: _core.count_gini_coefficients(counts, *order_and_values),
+        lambda counts: _core.resample.count_sums(counts, columns),
+        lambda counts: _core.resample.count_quantiles(counts, *order_and_values, 0.3),
+        lambda counts: _core.resample.count_gini_coefficients(counts, *order_and_values),
         auc,
     ):
         together = statistic(counts)
@@ -103,9 +103,12 @@ def test_a_resample_does_not_see_its_neighbours():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: _core.multinomial_counts(0, 0, 0, 1), "size is 0"),
-        (lambda: _core.drawn_rows(np.empty((2, 0), np.uint8)), "counts has no columns"),
-        (lambda: _core.count_sums(np.ones((2, 3), np.uint8), np.ones((1, 4))), "has 4 values"),
+        (lambda: _core.resample.multinomial_counts(0, 0, 0, 1), "size is 0"),
+        (lambda: _core.resample.drawn_rows(np.empty((2, 0), np.uint8)), "counts has no columns"),
+        (
+            lambda: _core.resample.count_sums(np.ones((2, 3), np.uint8), np.ones((1, 4))),
+            "has 4 values",
+        ),
         (lambda: quantiles_of_three([0, 1]), "order has 2 values"),
         (lambda: quantiles_of_three([0, 1, 3]), "order goes from 0 to 3"),
         (lambda: quantiles_of_three([-1, 1, 2]), "order goes from -1 to 2"),
@@ -120,11 +123,11 @@ def test_what_does_not_fit_is_a_value_error(call, words):
 
 def quantiles_of_three(order, probability=0.5):
     counts = np.ones((1, 3), np.uint8)
-    return _core.count_quantiles(counts, np.array(order), np.arange(3.0), probability)
+    return _core.resample.count_quantiles(counts, np.array(order), np.arange(3.0), probability)
 
 
 def test_an_order_that_repeats_a_row_is_not_read_past_its_end():
     counts = np.array([[1, 9, 1]], dtype=np.uint8)
     values = np.arange(3.0)
-    found = _core.count_quantiles(counts, np.zeros(3, dtype=np.int64), values, 1.0)
+    found = _core.resample.count_quantiles(counts, np.zeros(3, dtype=np.int64), values, 1.0)
     assert found[0] in values

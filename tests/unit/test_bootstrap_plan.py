@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare, multinomial
 
-from hedgerow._core import multinomial_counts
+from hedgerow._core.resample import multinomial_counts
 from hedgerow.errors import DataError
 from hedgerow.resampling.plan import MOST_DELETIONS, make_plan
 

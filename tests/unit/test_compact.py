@@ -62,4 +62,4 @@ def test_dense_and_sparse_rows_give_one_model_to_the_last_bit(machine):
 
 def test_bounds_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="bounds has 2 values, but 4 are wanted"):
-        _core.copy_nonzero(np.eye(3), np.zeros(2, np.int32), 1)
+        _core.data.copy_nonzero(np.eye(3), np.zeros(2, np.int32), 1)

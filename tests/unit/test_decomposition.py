@@ -87,7 +87,7 @@ class CountingGram(MatrixGram):
 def test_a_large_C_comes_within_the_gap_before_exact_scores_are_asked_for(C, tol):
     X, y = blobs(1500)
     CountingGram.n_sums = 0
-    gram = CountingGram(_core.Kernel.rbf(60.0), matrix_of(X), 2)
+    gram = CountingGram(_core.kernel.Kernel.rbf(60.0), matrix_of(X), 2)
     solution, certificate = fitted(CSvcProblem(gram, y, np.full(1500, C)), tol=tol)
     assert certificate.is_certified
     assert solution.status == "optimal"
@@ -97,7 +97,7 @@ def test_a_large_C_comes_within_the_gap_before_exact_scores_are_asked_for(C, tol
 
 def test_a_larger_margin_leaves_the_points_that_may_rise_without_a_loss():
     X, y = blobs(1500)
-    problem = CSvcProblem(gram_of(X, _core.Kernel.rbf(60.0)), y, np.full(1500, 1e6))
+    problem = CSvcProblem(gram_of(X, _core.kernel.Kernel.rbf(60.0)), y, np.full(1500, 1e6))
     solution, _ = fitted(problem)
     point = problem.point(solution.beta)
     margins = y * (point.products + solution.figures["intercept"])
@@ -177,7 +177,7 @@ def test_given_values_give_the_same_machine():
     X, y = blobs(200)
     gram = gram_of(X)
     everyone = np.arange(200)
-    given = MatrixGram(_core.Kernel.precomputed(), matrix_of(gram.block(everyone, everyone)))
+    given = MatrixGram(_core.kernel.Kernel.precomputed(), matrix_of(gram.block(everyone, everyone)))
     c = np.ones(200)
     _, a = fitted(CSvcProblem(given, y, c), tol=1e-7)
     _, b = fitted(CSvcProblem(gram, y, c), tol=1e-7)
@@ -236,7 +236,7 @@ def test_a_listener_hears_of_the_violation_and_may_stop_the_fit():
 
 def test_an_indefinite_kernel_ends_with_a_status_and_without_a_certificate():
     X, y = blobs(300)
-    gram = gram_of(X, _core.Kernel.sigmoid(2.0, -1.0))
+    gram = gram_of(X, _core.kernel.Kernel.sigmoid(2.0, -1.0))
     problem = CSvcProblem(gram, y, np.full(300, 10.0), is_convex=False)
     solution, certificate = fitted(problem)
     assert solution.status in {"optimal", "stalled"}

@@ -35,13 +35,13 @@ def rows(loss, n=60, d=7):
 def matrix(X, kind):
     if kind == "csr":
         X = sp.csr_array(X)
-        return _core.Matrix.csr(X.data, X.indices, X.indptr, X.shape[1])
-    return _core.Matrix.dense(X)
+        return _core.data.Matrix.csr(X.data, X.indices, X.indptr, X.shape[1])
+    return _core.data.Matrix.dense(X)
 
 
 def solver(loss, *, kind="dense", intercept="penalized", seed=2, **options):
     X, *parts = rows(loss)
-    return _core.DualCoordinateDescent(
+    return _core.solver.DualCoordinateDescent(
         matrix(X, kind),
         *parts,
         loss=loss,
@@ -98,8 +98,8 @@ def test_a_state_goes_on_to_the_last_bit(loss, order):
 
 def test_names_that_mean_nothing_are_refused_with_those_that_do():
     with pytest.raises(ValueError, match="loss is 'hinges': give one of 'hinge', 'squared_hinge'"):
-        _core.DualCoordinateDescent(
-            _core.Matrix.dense(np.ones((1, 1))), *np.ones((3, 1)), loss="hinges", seed=0
+        _core.solver.DualCoordinateDescent(
+            _core.data.Matrix.dense(np.ones((1, 1))), *np.ones((3, 1)), loss="hinges", seed=0
         )
     with pytest.raises(ValueError, match="order is 'sorted': give one of 'shuffled', 'cyclic'"):
         solver("hinge", order="sorted")
@@ -109,6 +109,6 @@ def test_names_that_mean_nothing_are_refused_with_those_that_do():
 def test_a_length_that_does_not_fit_the_rows_is_refused(name):
     parts = {part: np.ones(3 if part == name else 2) for part in ("y", "target", "weight")}
     with pytest.raises(ValueError, match=f"{name} has 3 values, but 2 are wanted"):
-        _core.DualCoordinateDescent(
-            _core.Matrix.dense(np.ones((2, 2))), **parts, loss="hinge", seed=0
+        _core.solver.DualCoordinateDescent(
+            _core.data.Matrix.dense(np.ones((2, 2))), **parts, loss="hinge", seed=0
         )

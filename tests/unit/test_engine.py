@@ -169,13 +169,13 @@ def test_a_matrix_can_be_sent_to_another_process(kind):
     assert copy.shape == matrix.shape
     v = np.linspace(-1, 1, len(X))
     np.testing.assert_array_equal(
-        _core.weighted_row_sum(copy, v, 1), _core.weighted_row_sum(matrix, v, 1)
+        _core.data.weighted_row_sum(copy, v, 1), _core.data.weighted_row_sum(matrix, v, 1)
     )
 
 
 def test_fits_beside_others_use_one_thread_each():
     assert set(side_by_side(n_threads_inside, range(4), 2)) == {1}
-    assert check_n_threads(None) == _core.available_cores()
+    assert check_n_threads(None) == _core.system.available_cores()
 
 
 def n_threads_inside(_):
@@ -204,5 +204,5 @@ def test_fewer_threads_than_asked_for_do_the_work(monkeypatch, n_left):
 
 def test_more_threads_than_make_sense_are_not_asked_for():
     for n_jobs in (257, 2**31, 2**40, 2**70):
-        assert check_n_threads(n_jobs) == max(256, _core.available_cores())
+        assert check_n_threads(n_jobs) == max(256, _core.system.available_cores())
     assert check_n_threads(-(2**70)) == 1

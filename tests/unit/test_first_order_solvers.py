@@ -205,7 +205,7 @@ def test_iterative_scaling_takes_columns_and_tables_of_zeros():
 
 @pytest.mark.parametrize("solver", EXACT)
 def test_overflow_leaves_the_gap_open(solver):
-    asked = replace(problem("logistic"), matrix=_core.Matrix.dense(X * 1e200))
+    asked = replace(problem("logistic"), matrix=_core.data.Matrix.dense(X * 1e200))
     found = solve(asked, settings(max_iter=20), solver)
     assert found.status in {"stalled", "max_iter"}
     assert np.isfinite(found.w).all()
@@ -217,7 +217,7 @@ def test_overflow_leaves_the_gap_open(solver):
 def visits_of_epochs(n_epochs):
     used = np.flatnonzero(WEIGHT > 0)
     return np.concatenate(
-        [used[_core.random_permutation(5, epoch, len(used))] for epoch in range(n_epochs)]
+        [used[_core.system.random_permutation(5, epoch, len(used))] for epoch in range(n_epochs)]
     )
 
 
@@ -225,7 +225,11 @@ def draws_of_epochs(n_epochs):
     used = np.flatnonzero(WEIGHT > 0)
     ends = np.cumsum(WEIGHT[used])
     drawn = [
-        used[np.searchsorted(ends, ends[-1] * _core.random_uniform(5, epoch, len(used)), "right")]
+        used[
+            np.searchsorted(
+                ends, ends[-1] * _core.system.random_uniform(5, epoch, len(used)), "right"
+            )
+        ]
         for epoch in range(n_epochs)
     ]
     return np.concatenate(drawn)

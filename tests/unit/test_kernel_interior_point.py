@@ -31,7 +31,7 @@ from hedgerow.solvers.dual_qp.run import KernelSettings
 from tests.kernel_samples import blobs, gram_of, waves
 from tests.reference import kernel_machines as judge
 
-CUBIC = _core.Kernel.polynomial(1.0, 1.0, 3)
+CUBIC = _core.kernel.Kernel.polynomial(1.0, 1.0, 3)
 EXACT = 1e-9
 """The violation of a solution, relative to the largest product."""
 
@@ -233,7 +233,7 @@ def test_values_that_turn_out_to_be_indefinite_are_left_to_pairs(monkeypatch):
     """A table that is said to be of a kernel, and is none: what an interior point finds would mean nothing."""
     table = low_rank(60, 3) - np.diag(np.random.default_rng(9).uniform(0.0, 0.5, 60))
     _, y = blobs(60)
-    gram = MatrixGram(_core.Kernel.precomputed(), matrix_of(table))
+    gram = MatrixGram(_core.kernel.Kernel.precomputed(), matrix_of(table))
     problem = CSvcProblem(gram, y, np.full(60, 1e4))
     with pytest.raises(IndefiniteError):
         list(interior_point_steps(problem, 1))

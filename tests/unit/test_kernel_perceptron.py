@@ -30,7 +30,9 @@ SUMMATION = {"rtol": 1e-10, "atol": 1e-10}
 
 def orders(n_samples, n_passes):
     """Return the orders of the first passes with random_state=0."""
-    return [_core.random_permutation(0, 1 + k * n_samples, n_samples) for k in range(n_passes)]
+    return [
+        _core.system.random_permutation(0, 1 + k * n_samples, n_samples) for k in range(n_passes)
+    ]
 
 
 # --------------------------------------------------------------------------------- the reference

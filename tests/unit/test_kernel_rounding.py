@@ -184,7 +184,7 @@ def test_a_wavelet_of_huge_differences_is_0():
     rows = matrix_of(np.array([[0.0], [1e30], [1e99]]))
     everyone = np.arange(3)
     np.testing.assert_array_equal(
-        _core.kernel_block(kernel, rows, rows, everyone, everyone, 1), np.eye(3)
+        _core.kernel.kernel_block(kernel, rows, rows, everyone, everyone, 1), np.eye(3)
     )
 
 

@@ -173,7 +173,7 @@ def test_votes_of_pairs_are_counted(n_classes):
 
 def test_a_scorer_refuses_what_does_not_fit():
     Z = matrix_of(table(10, 4))
-    make = partial(_core.KernelScorer, KERNELS["rbf"], Z)
+    make = partial(_core.kernel.KernelScorer, KERNELS["rbf"], Z)
     ones, all_, plane = np.ones((1, 10)), np.array([10]), np.array([[0]])
     ready = make(coef=ones, segments=all_, hyperplanes=plane, n_hyperplanes=1)
     with pytest.raises(ValueError, match="feature of the vectors"):
@@ -187,8 +187,8 @@ def test_a_scorer_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="one for each segment"):
         make(coef=ones, segments=all_, planes=np.zeros((2, 1), dtype=np.int64), n_hyperplanes=1)
     with pytest.raises(ValueError, match="given kernel values"):
-        _core.KernelScorer(
-            _core.Kernel.precomputed(),
+        _core.kernel.KernelScorer(
+            _core.kernel.Kernel.precomputed(),
             Z,
             coef=ones,
             segments=all_,

@@ -36,7 +36,7 @@ def everyone(X):
     return np.arange(X.shape[0], dtype=np.int64)
 
 
-def whole(kernel, X, Z, block=_core.kernel_block, n_threads=1):
+def whole(kernel, X, Z, block=_core.kernel.kernel_block, n_threads=1):
     left, right = matrix_of(X), matrix_of(Z)
     return block(kernel, left, right, everyone(X), everyone(Z), n_threads)
 
@@ -49,7 +49,7 @@ def test_a_kernel_is_its_formula(name, format_):
     cast = FORMATS[format_]
     exact = whole(KERNELS[name], cast(X), cast(Z))
     np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
-    rounded = whole(KERNELS[name], cast(X), cast(Z), _core.kernel_block32)
+    rounded = whole(KERNELS[name], cast(X), cast(Z), _core.kernel.kernel_block32)
     assert rounded.dtype == np.float32
     np.testing.assert_allclose(rounded, expected, rtol=ROUNDED, atol=ROUNDED)
 
@@ -81,7 +81,7 @@ def test_kernels_are_added_multiplied_and_scaled():
     combined = (KERNELS["rbf"] + KERNELS["linear"].scaled(0.5)) * KERNELS["laplacian"]
     a, b, c = (kernels.gram(name, X) for name in ("rbf", "linear", "laplacian"))
     np.testing.assert_allclose(whole(combined, X, X), (a + 0.5 * b) * c, rtol=1e-12)
-    rounded = whole(combined, X, X, _core.kernel_block32)
+    rounded = whole(combined, X, X, _core.kernel.kernel_block32)
     np.testing.assert_allclose(rounded, (a + 0.5 * b) * c, rtol=ROUNDED)
 
 
@@ -116,9 +116,9 @@ def test_sums_are_the_block_times_the_coefficients(format_):
     coef[::3] = 0.0
     kernel, left, right = KERNELS["rbf"], matrix_of(X), matrix_of(Z)
     expected = whole(kernel, X, Z).T @ coef
-    exact = _core.kernel_sums(kernel, left, right, coef, True, 2)
+    exact = _core.kernel.kernel_sums(kernel, left, right, coef, True, 2)
     np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
-    rounded = _core.kernel_sums(kernel, left, right, coef, False, 2)
+    rounded = _core.kernel.kernel_sums(kernel, left, right, coef, False, 2)
     np.testing.assert_allclose(rounded, expected, atol=70 * 4 * ROUNDED)
 
 
@@ -128,7 +128,7 @@ def test_values_are_the_same_bits_for_any_number_of_threads():
     np.testing.assert_array_equal(one, two)
     coef = np.ones((130, 1))
     sums = [
-        _core.kernel_sums(KERNELS["rbf"], matrix_of(X[:130]), matrix_of(X), coef, True, n)
+        _core.kernel.kernel_sums(KERNELS["rbf"], matrix_of(X[:130]), matrix_of(X), coef, True, n)
         for n in (1, 2)
     ]
     np.testing.assert_array_equal(*sums)
@@ -137,7 +137,7 @@ def test_values_are_the_same_bits_for_any_number_of_threads():
 def test_distances_that_are_small_beside_the_norms_survive_float32():
     X = 100.0 + table(40, 3)
     expected = kernels.gram("rbf", X)
-    rounded = whole(KERNELS["rbf"], X, X, _core.kernel_block32)
+    rounded = whole(KERNELS["rbf"], X, X, _core.kernel.kernel_block32)
     np.testing.assert_allclose(rounded, expected, rtol=1e-5)
 
 
@@ -152,14 +152,14 @@ def test_rows_that_are_mostly_zeros_are_summed_as_sparse_ones():
 
 def test_given_values_are_taken_as_they_are():
     K = kernels.gram("rbf", table(30, 4))
-    gram = MatrixGram(_core.Kernel.precomputed(), matrix_of(K))
+    gram = MatrixGram(_core.kernel.Kernel.precomputed(), matrix_of(K))
     np.testing.assert_array_equal(gram.block(everyone(K), everyone(K)), K)
     np.testing.assert_array_equal(gram.diagonal, np.diagonal(K))
 
 
 def test_given_values_that_are_not_square_are_refused():
     with pytest.raises(ValueError, match="a column for each row"):
-        MatrixGram(_core.Kernel.precomputed(), matrix_of(np.ones((4, 3)))).diagonal  # noqa: B018
+        MatrixGram(_core.kernel.Kernel.precomputed(), matrix_of(np.ones((4, 3)))).diagonal  # noqa: B018
 
 
 def test_rows_that_do_not_exist_are_refused():

@@ -30,19 +30,19 @@ formats = pytest.mark.parametrize("form", FORMATS)
 
 def core_shape(shape):
     if shape.kind == "logistic":
-        return _core.LossShape.logistic()
+        return _core.loss.LossShape.logistic()
     bounded = shape.top == 1.0
     if shape.kind == "one_sided":
-        return _core.LossShape.one_sided(shape.steepness, bounded)
-    return _core.LossShape.two_sided(shape.epsilon, shape.steepness, bounded)
+        return _core.loss.LossShape.one_sided(shape.steepness, bounded)
+    return _core.loss.LossShape.two_sided(shape.epsilon, shape.steepness, bounded)
 
 
 def core_matrix(X, form):
     if form.startswith("dense"):
-        return _core.Matrix.dense(np.ascontiguousarray(X, dtype=f"f{int(form[5:]) // 8}"))
+        return _core.data.Matrix.dense(np.ascontiguousarray(X, dtype=f"f{int(form[5:]) // 8}"))
     values, indices = (int(bits) // 8 for bits in form[3:].split("-"))
     rows = sp.csr_array(X)
-    return _core.Matrix.csr(
+    return _core.data.Matrix.csr(
         rows.data.astype(f"f{values}"),
         rows.indices.astype(f"i{indices}"),
         rows.indptr.astype(f"i{indices}"),
@@ -72,7 +72,7 @@ class Rows:
     def pass_over(self, form="dense64", n_threads=2):
         """Return residual, alpha, bend, combined and the sums."""
         residual, alpha, bend = (np.full(len(self.y), np.nan) for _ in range(3))
-        combined, sums = _core.loss_pass(
+        combined, sums = _core.loss.loss_pass(
             core_matrix(self.X, form),
             core_shape(self.shape),
             self.y,
@@ -91,7 +91,7 @@ class Rows:
     def at(self, residual, n_threads=2):
         """Return alpha, bend and the sums at these residuals."""
         alpha, bend = (np.full(len(self.y), np.nan) for _ in range(2))
-        sums = _core.loss_at(
+        sums = _core.loss.loss_at(
             core_shape(self.shape),
             self.y,
             self.target,
@@ -179,13 +179,13 @@ def test_the_loss_along_a_line_has_the_slopes_it_says(shape, shifted):
     change = np.random.default_rng(1).normal(size=len(residual))
     for step in (0.0, 0.5, -2.0):
         known = (core_shape(shape), rows.weight, rows.shift, residual, change, step)
-        value, slope, bend = _core.loss_along(*known, 2)
+        value, slope, bend = _core.loss.loss_along(*known, 2)
         alpha, bends, sums = rows.at(residual + step * change)
         scale = np.sum(alpha**2 + bends + change**2)
         assert value == pytest.approx(sums.smooth, rel=1e-11)
         assert slope == pytest.approx(alpha @ change, abs=1e-13 * scale)
         assert bend == pytest.approx(bends @ change**2, rel=1e-11)
-        assert (value, slope, bend) == _core.loss_along(*known, 1)
+        assert (value, slope, bend) == _core.loss.loss_along(*known, 1)
 
 
 @shapes
@@ -283,7 +283,7 @@ def test_the_shift_may_be_the_alpha_that_is_written():
     rows = Rows(1000, 6, HINGE, shifted=True)
     expected = rows.pass_over()
     residual, alpha, bend = np.empty(1000), rows.shift.copy(), np.empty(1000)
-    _, sums = _core.loss_pass(
+    _, sums = _core.loss.loss_pass(
         core_matrix(rows.X, "dense64"),
         core_shape(HINGE),
         rows.y,
@@ -310,11 +310,11 @@ def test_an_array_of_another_length_is_refused_by_name(short):
 
 
 def test_a_pass_stops_when_it_is_asked_to():
-    token = _core.StopToken(None, False)
+    token = _core.system.StopToken(None, False)
     token.stop()
-    before = _core.exchange_stop_token(token)
+    before = _core.system.exchange_stop_token(token)
     try:
-        with pytest.raises(_core.Stopped):
+        with pytest.raises(_core.system.Stopped):
             Rows(10, 2, HINGE).pass_over()
     finally:
-        _core.exchange_stop_token(before)
+        _core.system.exchange_stop_token(before)

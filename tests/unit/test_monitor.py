@@ -134,7 +134,7 @@ def test_what_stops_a_task_stops_all_within_it_and_none_around_it():
         middle.ask("interrupted")
         assert (outer.reason, middle.reason, inner.reason) == (None, "interrupted", "interrupted")
         outer.check()
-        with pytest.raises(_core.Stopped):
+        with pytest.raises(_core.system.Stopped):
             inner.check()
 
 
@@ -156,22 +156,22 @@ def test_a_watcher_that_returns_true_stops_the_task_and_not_the_block():
 
 
 def test_the_core_is_stopped_in_a_guarded_block_and_in_no_other():
-    matrix = _core.Matrix.dense(np.ones((10, 2)))
+    matrix = _core.data.Matrix.dense(np.ones((10, 2)))
     with monitored("task") as task:
         task.ask("stopped")
-        _core.gram(matrix, np.ones(10), 0.0, 1)
-        with task.guard(), pytest.raises(_core.Stopped):
-            _core.gram(matrix, np.ones(10), 0.0, 1)
-        _core.gram(matrix, np.ones(10), 0.0, 1)
+        _core.data.gram(matrix, np.ones(10), 0.0, 1)
+        with task.guard(), pytest.raises(_core.system.Stopped):
+            _core.data.gram(matrix, np.ones(10), 0.0, 1)
+        _core.data.gram(matrix, np.ones(10), 0.0, 1)
 
 
 def test_a_guard_needs_nobody_to_hold_its_monitor():
-    matrix = _core.Matrix.dense(np.ones((10, 2)))
+    matrix = _core.data.Matrix.dense(np.ones((10, 2)))
     with Monitor("").guard():
         others = [Monitor("") for _ in range(50)]  # would take the place of a token that is gone
         for other in others:
             other.ask("stopped")
-        assert np.all(_core.gram(matrix, np.ones(10), 0.0, 1) == 10.0)
+        assert np.all(_core.data.gram(matrix, np.ones(10), 0.0, 1) == 10.0)
 
 
 # ------------------------------------------------------------------------------------------- time

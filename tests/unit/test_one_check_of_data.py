@@ -44,7 +44,7 @@ class Scans:
 
     def __init__(self):
         self.n_values = 0
-        self._ours, self._sklearns = _core.first_beyond, validation._assert_all_finite
+        self._ours, self._sklearns = _core.data.first_beyond, validation._assert_all_finite
 
     def ours(self, matrix, limit):
         self.n_values += matrix.parts[0].size

@@ -108,7 +108,7 @@ def test_every_pass_visits_all_rows_in_a_random_order_of_its_own():
     X, y = overlapping()
     n = len(y)
     model = fit_quietly(Perceptron(max_iter=5, tol=None, random_state=42), X, y)
-    orders = [_core.random_permutation(42, 1 + k * n, n) for k in range(5)]
+    orders = [_core.system.random_permutation(42, 1 + k * n, n) for k in range(5)]
     assert len({tuple(order) for order in orders}) == 5
     planes, mistakes = reference.every_plane(X, np.where(y == 1, 1, -1), orders)
     assert model.n_mistakes_ == sum(mistakes)
@@ -119,7 +119,7 @@ def test_every_one_vs_rest_problem_has_orders_of_its_own():
     X, y = overlapping(90, n_classes=3)
     model = fit_quietly(Perceptron(max_iter=3, tol=None, random_state=42), X, y)
     for k in range(3):
-        orders = [_core.random_permutation(42, k * 2**48 + 1 + p * 90, 90) for p in range(3)]
+        orders = [_core.system.random_permutation(42, k * 2**48 + 1 + p * 90, 90) for p in range(3)]
         planes, _ = reference.every_plane(X, np.where(y == k, 1, -1), orders)
         assert_allclose(model.coef_[k], planes[-1][0], **SUMMATION)
 
@@ -260,7 +260,7 @@ def test_early_stopping_learns_nothing_from_the_rows_it_holds_out():
     X, y = overlapping(100)
     model = Perceptron(early_stopping=True, validation_fraction=0.2, shuffle=False).fit(X, y)
     assert model.t_ == 1 + 80 * model.n_iter_
-    order = _core.random_permutation(0, 2**63, 100)
+    order = _core.system.random_permutation(0, 2**63, 100)
     held_out = np.concatenate([order[y[order] == k][: round(0.2 * np.sum(y == k))] for k in (0, 1)])
     learnt = np.setdiff1d(np.arange(100), held_out)
     orders = [learnt] * model.n_iter_

@@ -72,7 +72,7 @@ def test_a_packed_tree_is_judged_as_it_was_when_it_was_grown(criterion, votes, d
     for tree, bag in grown_trees(sample, rng, 4):
         grown.add(tree, bag)
         n_features = len(sample.columns)
-        trees = _core.ForestTrees(
+        trees = _core.tree.ForestTrees(
             n_features, 1, n_classes, np.array(sample.n_categories, dtype=np.int64), False
         )
         trees.add(tree)

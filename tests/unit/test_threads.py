@@ -120,7 +120,7 @@ FIT = """
 import sys, numpy as np, scipy.sparse as sp
 from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
 from tests.unit.test_threads import table
-assert _core.isa() == sys.argv[1], _core.isa()
+assert _core.system.isa() == sys.argv[1], _core.system.isa()
 out = []
 for kind in ("dense64", "dense32", "csr"):
     X, y = table(kind)
@@ -142,14 +142,14 @@ def run_with_isa(isa, tmp_path):
 def test_the_instruction_sets_agree(tmp_path):
     """Coordinate descent stops at a gap of 1e-4, the others at 1e-8: so near must they be."""
     baseline = run_with_isa("baseline", tmp_path)
-    others = [isa for isa in _core.supported_isas() if isa != "baseline"]
+    others = [isa for isa in _core.system.supported_isas() if isa != "baseline"]
     for isa in others:
         found = run_with_isa(isa, tmp_path)
         assert_allclose(found, baseline, rtol=0, atol=1e-6 * np.abs(baseline).max())
 
 
 def test_an_unknown_instruction_set_is_refused_by_name():
-    code = "from hedgerow import _core; print(_core.isa())"
+    code = "from hedgerow import _core; print(_core.system.isa())"
     env = os.environ | {"HEDGEROW_ISA": "sse9"}
     run = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
@@ -176,7 +176,7 @@ def test_a_forked_child_can_fit_after_its_parent_did():
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_inside_a_joblib_worker_there_is_one_thread(backend):
-    assert check_n_threads(None) == _core.available_cores()
+    assert check_n_threads(None) == _core.system.available_cores()
     with parallel_config(backend=backend, n_jobs=2):
         inside = Parallel()(delayed(check_n_threads)(None) for _ in range(2))
     assert inside == [1, 1]
@@ -210,7 +210,7 @@ def test_the_core_under_test_is_the_one_asked_for():
 
 
 def test_the_number_of_jobs_is_scikit_learns():
-    cores = _core.available_cores()
+    cores = _core.system.available_cores()
     assert check_n_threads(3) == 3
     assert check_n_threads(-1) == cores
     assert check_n_threads(-cores - 5) == 1
@@ -220,7 +220,7 @@ def test_the_affinity_mask_counts():
     mask = os.sched_getaffinity(0)
     code = (
         "import os; from hedgerow import _core\n"
-        f"os.sched_setaffinity(0, {{{min(mask)}}}); print(_core.available_cores())"
+        f"os.sched_setaffinity(0, {{{min(mask)}}}); print(_core.system.available_cores())"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "1"
@@ -229,22 +229,22 @@ def test_the_affinity_mask_counts():
 def test_the_raw_stream_is_numpys_philox():
     for seed, stream in ((0, 0), (1, 0), (12345, 678), (2**64 - 1, 2**63)):
         judge = np.random.Philox(key=np.array([seed, stream], dtype=np.uint64), counter=0)
-        assert_allclose(_core.random_uint64(seed, stream, 9), judge.random_raw(9), rtol=0)
+        assert_allclose(_core.system.random_uint64(seed, stream, 9), judge.random_raw(9), rtol=0)
 
 
 def test_python_draws_from_the_same_stream():
     raw = generator_of(5, 7).bit_generator.random_raw(6)
-    assert raw.tolist() == _core.random_uint64(5, 7, 6).tolist()
+    assert raw.tolist() == _core.system.random_uint64(5, 7, 6).tolist()
 
 
 def test_random_numbers_are_spread_evenly():
-    draws = _core.random_below(7, 0, 10, 100_000)
+    draws = _core.system.random_below(7, 0, 10, 100_000)
     counts = np.bincount(draws, minlength=10)
     assert abs(counts - 10_000).max() < 5 * np.sqrt(10_000)
-    uniform = _core.random_uniform(7, 1, 100_000)
+    uniform = _core.system.random_uniform(7, 1, 100_000)
     assert 0 <= uniform.min() < uniform.max() < 1
     assert abs(uniform.mean() - 0.5) < 5 / np.sqrt(12 * 100_000)
-    order = _core.random_permutation(7, 2, 1000)
+    order = _core.system.random_permutation(7, 2, 1000)
     assert np.array_equal(np.sort(order), np.arange(1000))
 
 

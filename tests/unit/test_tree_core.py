@@ -60,12 +60,12 @@ def tables_of(X):
     parts = sparse.data, sparse.indices.astype(np.int32), sparse.indptr.astype(np.int32)
     zeros = np.zeros(X.shape[1], dtype=np.int64)
     return {
-        "dense": _core.CodeTable.of_matrix(_core.Matrix.dense(X), 1),
-        "dense, two threads": _core.CodeTable.of_matrix(_core.Matrix.dense(X), 2),
-        "csr": _core.CodeTable.of_matrix(_core.Matrix.csr(*parts, X.shape[1]), 1),
-        "csr, two threads": _core.CodeTable.of_matrix(_core.Matrix.csr(*parts, X.shape[1]), 2),
-        "columns": _core.CodeTable.of_columns([x.copy() for x in X.T], zeros, 1),
-        "columns, two threads": _core.CodeTable.of_columns([x.copy() for x in X.T], zeros, 2),
+        "dense": _core.tree.CodeTable.of_matrix(_core.data.Matrix.dense(X), 1),
+        "dense, two threads": _core.tree.CodeTable.of_matrix(_core.data.Matrix.dense(X), 2),
+        "csr": _core.tree.CodeTable.of_matrix(_core.data.Matrix.csr(*parts, X.shape[1]), 1),
+        "csr, two threads": _core.tree.CodeTable.of_matrix(_core.data.Matrix.csr(*parts, X.shape[1]), 2),
+        "columns": _core.tree.CodeTable.of_columns([x.copy() for x in X.T], zeros, 1),
+        "columns, two threads": _core.tree.CodeTable.of_columns([x.copy() for x in X.T], zeros, 2),
     }
 
 
@@ -83,15 +83,15 @@ def test_codes_are_places_among_the_distinct_values_in_every_container(n_rows, d
 
 def test_stored_zeros_and_left_out_ones_are_the_same_number():
     stored = (np.array([0.0, 2.0, -0.0]), np.array([0, 0, 0], np.int32))
-    matrix = _core.Matrix.csr(*stored, np.array([0, 1, 2, 2, 3], np.int32), 1)
-    table = _core.CodeTable.of_matrix(matrix, 1)
+    matrix = _core.data.Matrix.csr(*stored, np.array([0, 1, 2, 2, 3], np.int32), 1)
+    table = _core.tree.CodeTable.of_matrix(matrix, 1)
     np.testing.assert_array_equal(table.values(0), [0.0, 2.0])
     np.testing.assert_array_equal(table.codes(0), [0, 1, 0, 0])
 
 
 def test_categories_keep_their_numbers():
     columns = [np.array([3, -1, 0, 299, 3], np.int32), np.array([0.5, 2.0, np.nan, 0.5, 7.0])]
-    table = _core.CodeTable.of_columns(columns, np.array([300, 0]), 1)
+    table = _core.tree.CodeTable.of_columns(columns, np.array([300, 0]), 1)
     np.testing.assert_array_equal(table.codes(0), columns[0])
     assert len(table.values(0)) == 0
     np.testing.assert_array_equal(table.codes(1), [0, 1, -1, 0, 2])
@@ -101,7 +101,7 @@ def test_categories_keep_their_numbers():
 def test_a_code_takes_as_few_bytes_as_its_feature_allows(n_values, n_bytes):
     n, n_columns = 100_000, 8
     columns = [np.arange(n, dtype=np.float64) % n_values for _ in range(n_columns)]
-    table = _core.CodeTable.of_columns(columns, np.zeros(n_columns, dtype=np.int64), 1)
+    table = _core.tree.CodeTable.of_columns(columns, np.zeros(n_columns, dtype=np.int64), 1)
     codes, values = n_bytes * n * n_columns, 8 * n_values * n_columns
     # By columns and by rows, which end with up to eight bytes more.
     assert codes <= table.nbytes - values < 2 * codes + 8 * n + 10_000
@@ -114,14 +114,14 @@ def table_with_everything(max_codes=None):
     some_missing = np.where(rng.random(2000) < 0.1, np.nan, np.round(many, 1))
     categories = rng.integers(-1, 300, size=2000).astype(np.int32)
     columns = [many, some_missing, categories, np.zeros(2000)]
-    return _core.CodeTable.of_columns(columns, np.array([0, 0, 300, 0]), 1, max_codes)
+    return _core.tree.CodeTable.of_columns(columns, np.array([0, 0, 300, 0]), 1, max_codes)
 
 
 @pytest.mark.parametrize("max_codes", [None, 16])
 def test_a_table_is_made_again_of_its_parts(max_codes):
     table = table_with_everything(max_codes)
     n_rows, is_single, columns = table.parts
-    again = _core.CodeTable.of_parts(n_rows, is_single, columns, 2)
+    again = _core.tree.CodeTable.of_parts(n_rows, is_single, columns, 2)
     assert (again.n_rows, again.single_precision, again.nbytes) == (2000, False, table.nbytes)
     for found, expected in zip(again.parts[2], columns, strict=True):
         for pair in zip(found, expected, strict=True):
@@ -138,12 +138,16 @@ def test_parts_that_do_not_belong_together_are_refused(column, part):
         "width": (codes, 3, n_codes, *flags, values, edges),
         "n_codes": (codes, width, 0, *flags, values[:0], edges),
         "values": (codes, width, n_codes, *flags, np.append(values, 1.0), edges),
+<<<<<<< ours
         "edges": (codes, width, n_codes, *flags, values, np.zeros(n_codes + 1)),
+=======
+        "edges": (codes, width, n_codes, *flags, values, np.ones(n_codes + 1)),
+>>>>>>> theirs
         "codes": (np.full_like(codes, 255), width, n_codes, *flags, values, edges),
     }
     columns[column] = bad[part]
     with pytest.raises(ValueError, match=r"belong together|not below"):
-        _core.CodeTable.of_parts(n_rows, is_single, columns, 1)
+        _core.tree.CodeTable.of_parts(n_rows, is_single, columns, 1)
 
 
 # ------------------------------------------------------------------------------------ odd samples
@@ -340,13 +344,13 @@ def test_a_growth_that_must_stop_leaves_a_whole_tree(max_leaf_nodes):
     sample = numbers_sample(rng.normal(size=(n, 4)), rng.integers(0, 2, size=n), "gini")
     task = task_of(sample)
     settings = core_settings(Settings(max_leaf_nodes=max_leaf_nodes), 4)
-    token = _core.StopToken(None, False)
+    token = _core.system.StopToken(None, False)
     token.stop()
-    before = _core.exchange_stop_token(token)
+    before = _core.system.exchange_stop_token(token)
     try:
         tree = task.grow(settings, None, 0, 0)
     finally:
-        _core.exchange_stop_token(before)
+        _core.system.exchange_stop_token(before)
     assert tree.was_stopped
     assert len(tree.feature) < n
     is_leaf = tree.children_left < 0

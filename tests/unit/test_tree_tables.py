@@ -132,7 +132,7 @@ def test_an_array_of_floats_is_encoded_where_it_is(monkeypatch, dtype):
 
     def of_matrix(matrix, n_threads):
         given.append(matrix)
-        return _core.CodeTable.of_matrix(matrix, n_threads)
+        return _core.tree.CodeTable.of_matrix(matrix, n_threads)
 
     fake = SimpleNamespace(of_matrix=of_matrix)
     monkeypatch.setattr(_table, "_core", SimpleNamespace(CodeTable=fake))

@@ -36,7 +36,7 @@ def test_its_votes_are_those_of_all_planes_of_the_slow_perceptron(kind, weighted
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     model = VotedPerceptron(max_iter=6, tol=None, eta0=0.3, fit_intercept=fit_intercept)
     fit_quietly(model, kind(X), y, sample_weight=weight)
-    orders = [_core.random_permutation(0, 1 + k * len(y), len(y)) for k in range(6)]
+    orders = [_core.system.random_permutation(0, 1 + k * len(y), len(y)) for k in range(6)]
     signs = np.where(y == 1, 1, -1)
     planes, mistakes = reference.every_plane(
         X, signs, orders, step=0.3, weight=weight, fit_intercept=fit_intercept

@@ -52,7 +52,7 @@ def _items(value: Any) -> list[Any] | None:
         return [part for pair in value.items() for part in pair]
     if isinstance(value, np.ndarray):
         return [value.shape, *value.ravel().tolist()]
-    if isinstance(value, _core.Matrix | _core.Kernel):
+    if isinstance(value, _core.data.Matrix | _core.kernel.Kernel):
         return list(value.parts)
     if sp.issparse(value):
         rows = value.tocsr()

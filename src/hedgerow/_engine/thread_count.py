@@ -31,7 +31,7 @@ def check_n_threads(n_jobs: Any, *, is_worthwhile: bool = True) -> int:
         raise ParameterError(msg)
     if not is_worthwhile:
         return 1
-    cores = _core.available_cores()
+    cores = _core.system.available_cores()
     if n_jobs is None:
         return 1 if _is_inside_worker() else cores
     if n_jobs > 0:

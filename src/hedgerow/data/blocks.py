@@ -42,7 +42,7 @@ class RowBlock:
     ----------
     rows : slice
         Which of all rows they are.
-    matrix : _core.Matrix
+    matrix : _core.data.Matrix
         Their features.
     targets : ndarray
         Their targets, in the form that a task makes its problems from.
@@ -53,7 +53,7 @@ class RowBlock:
     """
 
     rows: slice
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     targets: NDArray[Any]
     weights: Vector | None = None
     n_bytes: int = 1

@@ -35,7 +35,7 @@ class SampledRows:
 
     Attributes
     ----------
-    matrix : _core.Matrix
+    matrix : _core.data.Matrix
         Their features.
     labels : ndarray
         Their labels, as they were given.
@@ -47,7 +47,7 @@ class SampledRows:
         Whether the sample is all rows.
     """
 
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     labels: NDArray[Any]
     weights: Vector | None
     stands_for: Vector
@@ -58,7 +58,7 @@ class SampledRows:
 class _Chunk:
     """What is kept of a block; its column numbers are as they were given."""
 
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     labels: NDArray[Any]
     weights: Vector | None
     draws: Vector
@@ -98,7 +98,7 @@ class EvenSample:
         self._k = np.inf
         self._is_given_up = False
 
-    def add(self, matrix: _core.Matrix, labels: NDArray[Any], weights: Vector | None) -> None:
+    def add(self, matrix: _core.data.Matrix, labels: NDArray[Any], weights: Vector | None) -> None:
         """Take in the rows of a block; a later block may have more columns."""
         if self._is_given_up:
             return
@@ -127,18 +127,18 @@ class EvenSample:
             is_whole=bool(np.isinf(self._k)),
         )
 
-    def _count(self, matrix: _core.Matrix) -> None:
+    def _count(self, matrix: _core.data.Matrix) -> None:
         """Count the rows of each feature."""
         self._n_rows += matrix.shape[0]
         self._n_blocks += 1
-        found = _core.column_counts(matrix)
+        found = _core.data.column_counts(matrix)
         found[: len(self._counts)] += self._counts
         self._counts = found
 
-    def _rates(self, matrix: _core.Matrix) -> Vector:
+    def _rates(self, matrix: _core.data.Matrix) -> Vector:
         """Return max_j 1 / n_j of each row, by the counts so far."""
         rates = 1.0 / np.maximum(self._counts, 1)
-        largest = _core.row_maxima(matrix, rates[: matrix.shape[1]])
+        largest = _core.data.row_maxima(matrix, rates[: matrix.shape[1]])
         return np.maximum(largest, 1.0 / self._n_rows)
 
     def _thinned(self, chunk: _Chunk) -> _Chunk:
@@ -155,7 +155,7 @@ class EvenSample:
         self._chunks = [self._thinned(chunk) for chunk in self._chunks]
 
 
-def _joined(pieces: list[Any], counted_from: int, n_features: int) -> _core.Matrix:
+def _joined(pieces: list[Any], counted_from: int, n_features: int) -> _core.data.Matrix:
     """Return the rows of all pieces as one matrix, whose features are counted from 0."""
     if not sp.issparse(pieces[0]):
         return matrix_of(np.concatenate(pieces))

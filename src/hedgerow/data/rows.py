@@ -209,14 +209,14 @@ def dense(rows: Rows) -> NDArray[Any]:
 
 def matrix_of(
     rows: Rows, names: list[str] | None = None, *, may_miss: bool = False
-) -> _core.Matrix:
+) -> _core.data.Matrix:
     """Return the core's view of the rows, after a check that values are finite, or may be NaN.
 
     Those that may be NaN are only compared; of others there are sums of squares, so that they may
     not be huge either.
     """
     matrix = matrix_view(rows)
-    position = _core.first_beyond(matrix, np.inf if may_miss else HUGE)
+    position = _core.data.first_beyond(matrix, np.inf if may_miss else HUGE)
     if may_miss and position >= 0:
         position = _first_infinite(matrix.parts[0].ravel(), position)
     if position >= 0:
@@ -224,15 +224,15 @@ def matrix_of(
     return matrix
 
 
-def matrix_view(rows: Rows) -> _core.Matrix:
+def matrix_view(rows: Rows) -> _core.data.Matrix:
     """Return the core's view of rows that have been checked, or are made of such; no value is read."""
     if not sp.issparse(rows):
-        return _core.Matrix.dense(rows)
+        return _core.data.Matrix.dense(rows)
     indices, indptr = rows.indices, rows.indptr
     if indices.dtype != indptr.dtype:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     try:
-        return _core.Matrix.csr(rows.data, indices, indptr, rows.shape[1])
+        return _core.data.Matrix.csr(rows.data, indices, indptr, rows.shape[1])
     except ValueError as error:
         msg = f"X is not a valid CSR matrix: {error}"
         raise DataError(msg) from error
@@ -247,7 +247,9 @@ def _first_infinite(values: NDArray[Any], start: int) -> int:
     return -1
 
 
-def compact(matrix: _core.Matrix, n_threads: int, most: float | None = None) -> _core.Matrix:
+def compact(
+    matrix: _core.data.Matrix, n_threads: int, most: float | None = None
+) -> _core.data.Matrix:
     """Return the matrix, as a CSR matrix if it is dense and few of its values are not zero.
 
     Then that is read faster than the dense one, and the copy is small beside it. ``most`` is the
@@ -257,14 +259,14 @@ def compact(matrix: _core.Matrix, n_threads: int, most: float | None = None) -> 
     if not isinstance(array, np.ndarray):
         return matrix
     most = MOST_FILLED[array.dtype] if most is None else most
-    bounds = _core.nonzero_bounds(array, most, n_threads)
+    bounds = _core.data.nonzero_bounds(array, most, n_threads)
     if bounds is None:
         return matrix
-    values, columns = _core.copy_nonzero(array, bounds, n_threads)
-    return _core.Matrix.csr(values, columns, bounds, array.shape[1])
+    values, columns = _core.data.copy_nonzero(array, bounds, n_threads)
+    return _core.data.Matrix.csr(values, columns, bounds, array.shape[1])
 
 
-def by_use(matrix: _core.Matrix) -> tuple[_core.Matrix, NDArray[np.intp] | None]:
+def by_use(matrix: _core.data.Matrix) -> tuple[_core.data.Matrix, NDArray[np.intp] | None]:
     """Return the rows with the columns that are used most at the front, and where each column went.
 
     In wide data few columns have most of the values: what is kept for these then lies together, and
@@ -282,12 +284,12 @@ def by_use(matrix: _core.Matrix) -> tuple[_core.Matrix, NDArray[np.intp] | None]
     return matrix_view(moved.tocsc().tocsr()), places  # there and back: columns ascend in each row
 
 
-def n_values(matrix: _core.Matrix) -> int:
+def n_values(matrix: _core.data.Matrix) -> int:
     """Return the number of stored values."""
     return int(matrix.parts[0].size)
 
 
-def array_of(matrix: _core.Matrix) -> Rows:
+def array_of(matrix: _core.data.Matrix) -> Rows:
     """Return the array or CSR array that a matrix is a view of."""
     values, *sparse = matrix.parts
     if not sparse:
@@ -296,23 +298,23 @@ def array_of(matrix: _core.Matrix) -> Rows:
     return sp.csr_array((values, indices, indptr), shape=matrix.shape)
 
 
-def columns_of(matrix: _core.Matrix, columns: NDArray[np.intp]) -> _core.Matrix:
+def columns_of(matrix: _core.data.Matrix, columns: NDArray[np.intp]) -> _core.data.Matrix:
     """Return a matrix of some of the columns, copied."""
     rows = array_of(matrix)
     return matrix_view(rows[:, columns] if sp.issparse(rows) else np.take(rows, columns, axis=1))
 
 
-def rows_of(matrix: _core.Matrix, selected: NDArray[np.int64]) -> _core.Matrix:
+def rows_of(matrix: _core.data.Matrix, selected: NDArray[np.int64]) -> _core.data.Matrix:
     """Return a matrix of some of the rows, copied."""
     return matrix_view(array_of(matrix)[selected])
 
 
-def _matrix_of_parts(*parts: Any) -> _core.Matrix:
-    return _core.Matrix.dense(*parts) if len(parts) == 1 else _core.Matrix.csr(*parts)
+def _matrix_of_parts(*parts: Any) -> _core.data.Matrix:
+    return _core.data.Matrix.dense(*parts) if len(parts) == 1 else _core.data.Matrix.csr(*parts)
 
 
 # A matrix goes to another process as the arrays it views.
-copyreg.pickle(_core.Matrix, lambda matrix: (_matrix_of_parts, matrix.parts))
+copyreg.pickle(_core.data.Matrix, lambda matrix: (_matrix_of_parts, matrix.parts))
 
 
 def _not_finite(rows: Rows, position: int, names: list[str] | None) -> DataError:

@@ -55,7 +55,7 @@ class WeightedRows:
     X : ndarray or CSR
         The rows, C-contiguous, float32 or float64; the user's own memory where its layout allows. Or
         a one-dimensional array of objects.
-    matrix : _core.Matrix
+    matrix : _core.data.Matrix
         The core's view of the same memory; None of objects.
     sample_weight : ndarray of float64
         One weight a row, class weights multiplied in; none negative, not all zero.
@@ -239,9 +239,9 @@ def check_prediction_rows(estimator: Any, X: Any, *, item: Rule | None = None) -
     return rows, matrix_of(rows, names)
 
 
-def check_prediction_data(estimator: BaseEstimator, X: Any) -> _core.Matrix:
+def check_prediction_data(estimator: BaseEstimator, X: Any) -> _core.data.Matrix:
     """Return the core's view of X after a check against the columns of fit."""
-    matrix: _core.Matrix = check_prediction_rows(estimator, X)[1]
+    matrix: _core.data.Matrix = check_prediction_rows(estimator, X)[1]
     return matrix
 
 

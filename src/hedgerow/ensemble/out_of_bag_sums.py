@@ -49,7 +49,7 @@ class OutOfBagSums:
         self.is_judged = is_judged
         self.curve: list[float] = []
         by_core = in_core and not votes
-        self._book: _core.OutOfBag | _Book = (
+        self._book: _core.tree.OutOfBag | _Book = (
             _sums_in_core(judge, is_judged) if by_core else _Book(judge, is_judged, votes=votes)
         )
 
@@ -64,7 +64,7 @@ class OutOfBagSums:
 
     def add_packed(self, trees: PackedTrees, leaf_of_row: NDArray[np.int32], bag: Counts) -> None:
         """Take in a tree that is packed, the first of these, of which the leaf of each row is known."""
-        if isinstance(self._book, _core.OutOfBag):
+        if isinstance(self._book, _core.tree.OutOfBag):
             self.curve.append(self._book.add_packed(trees.core, 0, leaf_of_row, bag))
         else:
             value = trees.tree(0, np.zeros(trees.n_features, dtype=np.int64)).value
@@ -84,20 +84,22 @@ class OutOfBagSums:
 
 
 @singledispatch
-def _sums_in_core(judge: Combiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+def _sums_in_core(judge: Combiner, is_judged: NDArray[np.bool_]) -> _core.tree.OutOfBag:
     """Return what takes in trees and judges them as a combiner does, fast."""
     raise NotImplementedError(f"the core has no sums for {type(judge).__name__}")
 
 
 @_sums_in_core.register
-def _(judge: ClassCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
+def _(judge: ClassCombiner, is_judged: NDArray[np.bool_]) -> _core.tree.OutOfBag:
     y = np.ascontiguousarray(judge.y, dtype=np.int32)
-    return _core.OutOfBag.of_classification(y, judge.width, is_judged)
+    return _core.tree.OutOfBag.of_classification(y, judge.width, is_judged)
 
 
 @_sums_in_core.register
-def _(judge: MeanCombiner, is_judged: NDArray[np.bool_]) -> _core.OutOfBag:
-    return _core.OutOfBag.of_regression(np.ascontiguousarray(judge.y, dtype=np.float64), is_judged)
+def _(judge: MeanCombiner, is_judged: NDArray[np.bool_]) -> _core.tree.OutOfBag:
+    return _core.tree.OutOfBag.of_regression(
+        np.ascontiguousarray(judge.y, dtype=np.float64), is_judged
+    )
 
 
 class _Book:

@@ -59,7 +59,7 @@ class PackedTrees:
         core holds the same trees in a form that is faster to predict with.
     """
 
-    core: ClassVar[_core.ForestTrees]  # of every object its own; no field, as it is not saved
+    core: ClassVar[_core.tree.ForestTrees]  # of every object its own; no field, as it is not saved
     n_categories: ClassVar[NDArray[np.int64] | None] = None  # known of trees that were loaded
     is_used: ClassVar[NDArray[np.bool_] | None] = None  # of (1, n_outputs, width); likewise
     parts: Parts
@@ -67,7 +67,7 @@ class PackedTrees:
     def __init__(self, parts: Parts) -> None:
         try:
             _refuse_vast_counts(parts)
-            vars(self)["core"] = _core.ForestTrees.of_parts(parts)
+            vars(self)["core"] = _core.tree.ForestTrees.of_parts(parts)
             vars(self)["n_categories"] = parts["n_categories"]
             lines = parts["lines"].reshape(-1, self.n_outputs, self.width)
             vars(self)["is_used"] = lines.any(axis=0, keepdims=True)
@@ -76,7 +76,7 @@ class PackedTrees:
             raise ValueError(msg) from error
 
     @staticmethod
-    def of(core: _core.ForestTrees) -> PackedTrees:
+    def of(core: _core.tree.ForestTrees) -> PackedTrees:
         """Return the trees that the core holds."""
         packed = PackedTrees.__new__(PackedTrees)
         vars(packed)["core"] = core

@@ -19,7 +19,7 @@ EQUAL_ROWS = "equal rows"
 """Says that rows are one group if all their features are equal."""
 
 
-def read_groups(oob_group: Any, codes: _core.CodeTable) -> Indices | None:
+def read_groups(oob_group: Any, codes: _core.tree.CodeTable) -> Indices | None:
     """Return the number of every row's group, from 0; None if each row is on its own."""
     if oob_group is None:
         return None
@@ -39,7 +39,7 @@ def _numbered(labels: NDArray[Any]) -> Indices:
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _digests(codes: _core.CodeTable) -> NDArray[np.uint64]:
+def _digests(codes: _core.tree.CodeTable) -> NDArray[np.uint64]:
     """Return a number for every row that is equal for equal rows.
 
     Of different rows two have the same with a chance of about n^2 / 2^65: 10^-6 for ten million.

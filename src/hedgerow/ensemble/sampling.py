@@ -48,7 +48,7 @@ NEVER = -1
 
 def member_seeds(seed: int, member: int) -> tuple[int, int]:
     """Return two seeds of a member: of its fit, which fits scikit-learn's 32 bits, and of its sample."""
-    fit, sample = _core.random_uint64(seed, member, 2)
+    fit, sample = _core.system.random_uint64(seed, member, 2)
     return int(fit) >> 32, int(sample)
 
 
@@ -172,7 +172,7 @@ class RowSampler:
         units = self._drawn(seed)
         if self.n_redrawn:
             rows = np.repeat(np.arange(len(units)), units)
-            again = _core.random_below(seed, len(self.n_draws), len(rows), self.n_redrawn)
+            again = _core.system.random_below(seed, len(self.n_draws), len(rows), self.n_redrawn)
             units = np.bincount(rows[again], minlength=len(units)).astype(np.uint32)
         return units[self.unit_of_row] if len(self.unit_of_row) else units
 
@@ -234,12 +234,12 @@ def _draw(seed: int, pool: int, size: int, n: int, again: bool) -> Counts:
     """Return how often each of the units of a pool is drawn."""
     counts: Counts = np.zeros(size, dtype=np.uint32)
     if again and n == size:
-        counts[:] = _core.multinomial_counts(seed, pool, size, 1)[0]
+        counts[:] = _core.resample.multinomial_counts(seed, pool, size, 1)[0]
         return counts
     if again:
-        counts[:] = np.bincount(_core.random_below(seed, pool, size, n), minlength=size)
+        counts[:] = np.bincount(_core.system.random_below(seed, pool, size, n), minlength=size)
         return counts
-    counts[slice(None) if n == size else _core.random_permutation(seed, pool, size)[:n]] = 1
+    counts[slice(None) if n == size else _core.system.random_permutation(seed, pool, size)[:n]] = 1
     return counts
 
 

@@ -57,7 +57,7 @@ def dots(A: Rows, B: Rows) -> Matrix:
     if sp.issparse(A) or sp.issparse(B):
         product = A @ B.T
         return product.toarray() if sp.issparse(product) else np.asarray(product)
-    return _core.scores(_core.Matrix.dense(A), B, np.zeros(B.shape[0]), 1)
+    return _core.data.scores(_core.data.Matrix.dense(A), B, np.zeros(B.shape[0]), 1)
 
 
 def square_norms(A: Rows) -> Vector:

@@ -61,7 +61,7 @@ class Form(Protocol):
         """What a sum, a product or a scaled kernel is made of."""
 
 
-def core_kernel(form: Form) -> _core.Kernel:
+def core_kernel(form: Form) -> _core.kernel.Kernel:
     """Return the core's kernel of a form."""
     parts = [core_kernel(part) for part in form.parts]
     if form.name in ("sum", "product"):
@@ -71,7 +71,7 @@ def core_kernel(form: Form) -> _core.Kernel:
     numbers = dict(form.parameters)
     if "degree" in numbers:
         numbers["degree"] = int(numbers["degree"])
-    make: Callable[..., _core.Kernel] = getattr(_core.Kernel, form.name)
+    make: Callable[..., _core.kernel.Kernel] = getattr(_core.kernel.Kernel, form.name)
     return make(**numbers)
 
 
@@ -83,7 +83,7 @@ class Gram(Protocol):
         """How many points there are."""
 
     @property
-    def source(self) -> _core.KernelSource:
+    def source(self) -> _core.kernel.KernelSource:
         """Where a solver has float32 values from."""
 
     @property
@@ -142,9 +142,9 @@ class MatrixGram:
 
     Attributes
     ----------
-    kernel : _core.Kernel
+    kernel : _core.kernel.Kernel
         The kernel.
-    matrix : _core.Matrix
+    matrix : _core.data.Matrix
         The rows; given values themselves for ``Kernel.precomputed()``.
     n_threads : int
         Threads to compute with; no result depends on it.
@@ -152,11 +152,11 @@ class MatrixGram:
         If the rows are those of two classes, one after the other: the values within either.
     """
 
-    kernel: _core.Kernel
-    matrix: _core.Matrix
+    kernel: _core.kernel.Kernel
+    matrix: _core.data.Matrix
     n_threads: int = 1
     within: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
-    _rows: _core.Matrix = field(init=False, repr=False)
+    _rows: _core.data.Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         rows = compact(self.matrix, self.n_threads, WORTH_COMPACTING)
@@ -173,22 +173,28 @@ class MatrixGram:
         return True
 
     @cached_property
-    def source(self) -> _core.KernelSource:
+    def source(self) -> _core.kernel.KernelSource:
         """Where a solver has float32 values from."""
-        source = _core.KernelSource.of_matrix(self.kernel, self._rows, self.n_threads)
-        return source if self.within is None else _core.KernelSource.of_pair(source, *self.within)
+        source = _core.kernel.KernelSource.of_matrix(self.kernel, self._rows, self.n_threads)
+        return (
+            source
+            if self.within is None
+            else _core.kernel.KernelSource.of_pair(source, *self.within)
+        )
 
     @property
     def values(self) -> NDArray[np.float32]:
         """All values, as a solver would have them."""
         everyone = np.arange(self.n_points, dtype=np.int64)
         rows = self._rows
-        return _core.kernel_block32(self.kernel, rows, rows, everyone, everyone, self.n_threads)
+        return _core.kernel.kernel_block32(
+            self.kernel, rows, rows, everyone, everyone, self.n_threads
+        )
 
     @cached_property
     def diagonal(self) -> Vector:
         """K(x_i, x_i)."""
-        return _core.kernel_diagonal(self.kernel, self._rows, self.n_threads)
+        return _core.kernel.kernel_diagonal(self.kernel, self._rows, self.n_threads)
 
     @property
     def parts(self) -> Sequence[Any]:
@@ -199,7 +205,7 @@ class MatrixGram:
         """Return sum_i coef_i K(x_i, x_j) for every j, in float64 from the data; or that of each column."""
         columns = np.ascontiguousarray(coef.reshape(self.n_points, -1))
         rows = self._rows
-        sums = _core.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)
+        sums = _core.kernel.kernel_sums(self.kernel, rows, rows, columns, True, self.n_threads)
         return sums.reshape(coef.shape)
 
     def errors(self, coef: Vector) -> Vector:
@@ -208,7 +214,7 @@ class MatrixGram:
 
     @cached_property
     def _rounding(self) -> tuple[Vector, float]:
-        return _core.kernel_rounding(self.kernel, self._rows, False, self.n_threads)
+        return _core.kernel.kernel_rounding(self.kernel, self._rows, False, self.n_threads)
 
     def precise_sums(self, coef: Vector) -> tuple[Vector, Vector] | None:
         """Return the sums in extended precision, and how far each may be off; None where that takes too long."""
@@ -217,8 +223,8 @@ class MatrixGram:
             return None
         rows = np.ascontiguousarray(dense(array_of(self.matrix)), dtype=np.float64)
         columns = np.ascontiguousarray(coef.reshape(n_points, -1))
-        sums = _core.precise_kernel_sums(self.kernel, rows, columns, self.n_threads)
-        sizes, error = _core.kernel_rounding(self.kernel, self._rows, True, self.n_threads)
+        sums = _core.kernel.precise_kernel_sums(self.kernel, rows, columns, self.n_threads)
+        sizes, error = _core.kernel.kernel_rounding(self.kernel, self._rows, True, self.n_threads)
         errors = _errors_of_sums(sizes, error, EXTENDED_UNIT, coef)
         sums = sums.reshape(coef.shape)
         return sums, errors + UNIT * np.abs(sums)
@@ -226,7 +232,7 @@ class MatrixGram:
     def block(self, rows: Indices, columns: Indices) -> Vector:
         """Return K(x_i, x_j) for some i and j, in float64."""
         points = self._rows
-        return _core.kernel_block(self.kernel, points, points, rows, columns, self.n_threads)
+        return _core.kernel.kernel_block(self.kernel, points, points, rows, columns, self.n_threads)
 
     def are_equal(self, points: Indices) -> bool:
         """Say whether some points are one and the same."""
@@ -258,9 +264,9 @@ class FunctionGram:
         return False
 
     @cached_property
-    def source(self) -> _core.KernelSource:
+    def source(self) -> _core.kernel.KernelSource:
         """Where a solver has values from."""
-        return _core.KernelSource.of_function(self.block, self.n_points)
+        return _core.kernel.KernelSource.of_function(self.block, self.n_points)
 
     @cached_property
     def diagonal(self) -> Vector:
@@ -351,9 +357,9 @@ class SignedGram:
         return self.plain.is_cheap
 
     @cached_property
-    def source(self) -> _core.KernelSource:
+    def source(self) -> _core.kernel.KernelSource:
         """Where a solver has float32 values from."""
-        return _core.KernelSource.of_signs(self.plain.source, self.signs)
+        return _core.kernel.KernelSource.of_signs(self.plain.source, self.signs)
 
     @property
     def diagonal(self) -> Vector:

@@ -59,7 +59,7 @@ def c_values(Cs: int | Sequence[float], problem: LinearProblem) -> Vector:
     if not isinstance(Cs, Integral):
         return np.unique(np.asarray(Cs, dtype=np.float64))
     used = np.flatnonzero(problem.weight)
-    norms = _core.row_sq_norms(problem.matrix, problem.n_threads)[used]
+    norms = _core.data.row_sq_norms(problem.matrix, problem.n_threads)[used]
     size = float(np.mean(norms * problem.weight[used])) or 1.0
     values = np.geomspace(10.0**-DECADES, 10.0**DECADES, int(Cs)) / size
     return np.unique(np.clip(values, LEAST, HUGE))
@@ -133,7 +133,7 @@ def _along(
             w, intercept = solution.w[None, :], np.array([solution.intercept])
             if scaling is not None:
                 w, intercept = scaling.folded(w, intercept)
-            scores[k] = _core.scores(test, w, intercept, at_C.n_threads)[:, 0]
+            scores[k] = _core.data.scores(test, w, intercept, at_C.n_threads)[:, 0]
             gaps[k] = _gap(at_C, solution.history)
     return results
 

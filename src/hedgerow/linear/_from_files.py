@@ -132,7 +132,7 @@ class MachineFromFiles(SupervisedMachine):
         try:
             most_features = most_sampled_features(self.solver)
             found = rows.survey(n_features, most_features, repeatable_seed(self.random_state))
-        except _core.Stopped:
+        except _core.system.Stopped:
             msg = "the fit was stopped before the files were read once, so there is no model; allow more time"
             raise StoppedError(msg) from None
         remember_columns(self, rows.files.feature_names, rows.n_features)

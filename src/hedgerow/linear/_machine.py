@@ -184,11 +184,11 @@ class LinearMachine(CallbackSupport, Estimator):
         """Refuse parameters that cannot be."""
         check_parameters(self, self._rules)
 
-    def _matrix(self, data: WeightedRows) -> _core.Matrix:
+    def _matrix(self, data: WeightedRows) -> _core.data.Matrix:
         """Return the checked rows as the solvers read them fastest."""
         return compact(data.matrix, check_n_threads(self.n_jobs))
 
-    def _problem(self, matrix: _core.Matrix, **parts: Any) -> LinearProblem:
+    def _problem(self, matrix: _core.data.Matrix, **parts: Any) -> LinearProblem:
         """Return a problem with the intercept and the threads that the parameters ask for."""
         common: dict[str, Any] = {
             "intercept": self.intercept if self.fit_intercept else "none",
@@ -268,7 +268,7 @@ class LinearMachine(CallbackSupport, Estimator):
         """Return <w, x> + b for every row and plane, b being the fitted intercept if none is given."""
         matrix, planes = check_prediction_data(self, X), planes_of_model(self)
         intercepts = self.intercept_ if intercepts is None else intercepts
-        return _core.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
+        return _core.data.scores(matrix, planes, intercepts, check_n_threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse input is welcome."""

@@ -140,7 +140,7 @@ class MachineByParts(MachineFromFiles):
 
     def _learn(self, problems: list[LinearProblem]) -> list[Certificate]:
         """Move the alphas of a call's rows, add them to the sums and set the fitted attributes."""
-        norms = _core.row_sq_norms(problems[0].matrix, problems[0].n_threads)
+        norms = _core.data.row_sq_norms(problems[0].matrix, problems[0].n_threads)
         before = self._sums_so_far(len(problems), problems[0].shape[1])
         counts = np.add(before.counts, (len(norms), 1.0, float(np.sum(norms))))
         visit = partial(self._visit, problems=problems, sums=before, counts=counts)
@@ -182,7 +182,7 @@ class MachineByParts(MachineFromFiles):
         excess, shift = float(np.sum(sums.balance[k])), float(sums.shift[k])
         n_swept = SWEEPS * int(n_calls)  # so that no two calls draw the same orders
         core.restore(np.zeros(problem.shape[0]), sums.w[k], shift, excess, n_swept, False)
-        with current().guard(), suppress(_core.Stopped):
+        with current().guard(), suppress(_core.system.Stopped):
             core.run(SWEEPS, FINE * float(self.tol) * problem.unit)
         alpha = core.alpha
         pull = rho * (excess + inner(problem.y, alpha))

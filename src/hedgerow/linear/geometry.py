@@ -159,7 +159,7 @@ class Hyperplane:
             The scores.
         """
         matrix = matrix_of(self._rows(X))
-        return _core.scores(matrix, self._normal[None, :], np.array([self._offset]), 1)[:, 0]
+        return _core.data.scores(matrix, self._normal[None, :], np.array([self._offset]), 1)[:, 0]
 
     def functional_margin(self, X: Any, y: ArrayLike) -> Vector:
         """Return y * score for every row.

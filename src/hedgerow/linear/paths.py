@@ -192,7 +192,7 @@ class _Task:
         return self.errors(check_prediction_data(self.machine, X), np.asarray(y), coefs, intercepts)
 
     def predictions(
-        self, matrix: _core.Matrix, Cs: Sequence[float], classes: NDArray[Any]
+        self, matrix: _core.data.Matrix, Cs: Sequence[float], classes: NDArray[Any]
     ) -> Iterator[tuple[NDArray[Any], str]]:
         """Yield the labels of some rows for each C, and the worst status of the planes."""
         settings, solver, places = _settings(self.machine), self.machine.solver, None
@@ -208,18 +208,18 @@ class _Task:
             w = np.array([solution.w for solution in solutions])
             w = w if places is None else np.ascontiguousarray(w[:, places])
             b = np.array([solution.intercept for solution in solutions])
-            scores = _core.scores(matrix, w, b, problems[0].n_threads)
+            scores = _core.data.scores(matrix, w, b, problems[0].n_threads)
             status = worst_status(solution.status for solution in solutions)
             yield labels_from_scores(scores, classes), status
 
     def errors(
-        self, matrix: _core.Matrix, truth: NDArray[Any], coefs: Vector, intercepts: Vector
+        self, matrix: _core.data.Matrix, truth: NDArray[Any], coefs: Vector, intercepts: Vector
     ) -> Vector:
         """Return the error for each C."""
         n_threads = check_n_threads(self.machine.n_jobs)
         errors = np.empty(len(coefs))
         for k, (w, intercept) in enumerate(zip(coefs, intercepts, strict=True)):
-            scores = _core.scores(matrix, w, intercept, n_threads)
+            scores = _core.data.scores(matrix, w, intercept, n_threads)
             if self.classes is None:
                 errors[k] = np.mean((scores[:, 0] - truth) ** 2)
             else:

@@ -345,7 +345,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
         tasks = reduction_by_name(self.multi_class).tasks(data)
         return self._binary(matrix, tasks), data.classes
 
-    def _binary(self, matrix: _core.Matrix, tasks: list[BinaryTask]) -> list[LinearProblem]:
+    def _binary(self, matrix: _core.data.Matrix, tasks: list[BinaryTask]) -> list[LinearProblem]:
         """Return the problem of each task; a label with one value only is a constant plane."""
         parts: dict[str, Any] = {
             "loss": loss_by_name(self.loss),
@@ -364,7 +364,7 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
             problems.append(problem)
         return problems
 
-    def _all_at_once(self, matrix: _core.Matrix, data: TrainingData) -> LinearProblem:
+    def _all_at_once(self, matrix: _core.data.Matrix, data: TrainingData) -> LinearProblem:
         """Return the problem of Crammer and Singer; of two classes, the hinge with 2 C."""
         weight = self._row_weights(data.sample_weight)
         if len(data.classes) == 2:

@@ -182,7 +182,7 @@ class Loss(ABC):
         """
         return None
 
-    def core_shape(self, steepness: float = 2.0) -> _core.LossShape | None:  # noqa: ARG002
+    def core_shape(self, steepness: float = 2.0) -> _core.loss.LossShape | None:  # noqa: ARG002
         """Return the core's form of the loss, or None; the steepness is that of a smoothed kink."""
         return None
 

@@ -96,11 +96,11 @@ class ClippedLoss(Loss):
             return error * weight
         return 2.0 * error * float(np.sqrt(weight * losses)) + error * error * weight
 
-    def core_shape(self, steepness: float = 2.0) -> _core.LossShape:
+    def core_shape(self, steepness: float = 2.0) -> _core.loss.LossShape:
         """Return the core's form of the loss; the steepness is that of a smoothed kink."""
         if self.is_two_sided:
-            return _core.LossShape.two_sided(self.epsilon, steepness, not self.is_smooth)
-        return _core.LossShape.one_sided(steepness, not self.is_smooth)
+            return _core.loss.LossShape.two_sided(self.epsilon, steepness, not self.is_smooth)
+        return _core.loss.LossShape.one_sided(steepness, not self.is_smooth)
 
     def _excess(self, residual: Vector) -> Vector:
         """Return max(0, r), or max(0, |r| - epsilon)."""

@@ -69,9 +69,9 @@ class Logistic(Loss):
         """Return the error times the weight, as no slope exceeds that of a row."""
         return error * weight
 
-    def core_shape(self, steepness: float = 2.0) -> _core.LossShape:  # noqa: ARG002
+    def core_shape(self, steepness: float = 2.0) -> _core.loss.LossShape:  # noqa: ARG002
         """Return the core's form of the loss."""
-        return _core.LossShape.logistic()
+        return _core.loss.LossShape.logistic()
 
 
 def _sigmoid(r: Vector) -> Vector:

@@ -143,7 +143,7 @@ class Monitor:
         self.deadline = self.began + (math.inf if self.max_time is None else self.max_time)
         self._is_heard = bool(self.listeners)
         above = parent._token if parent else None
-        self._token: _core.StopToken = _core.StopToken(above, above is None)
+        self._token: _core.system.StopToken = _core.system.StopToken(above, above is None)
         self._lock: threading.RLock = parent._lock if parent else threading.RLock()
         if parent:
             self.deadline = min(self.deadline, parent.deadline)
@@ -173,7 +173,7 @@ class Monitor:
     def check(self) -> None:
         """Raise Stopped if the task must stop."""
         if self.reason is not None:
-            raise _core.Stopped
+            raise _core.system.Stopped
 
     def reserve(self, seconds: float) -> None:
         """Stop so many seconds before the deadline, to have them for what must come after."""
@@ -258,23 +258,23 @@ class Monitor:
 class _Guard(AbstractContextManager[None]):
     """Puts a token over the thread; a class, as a generator would be felt in short passes."""
 
-    def __init__(self, token: _core.StopToken) -> None:
+    def __init__(self, token: _core.system.StopToken) -> None:
         self._token = token  # which must live as long as it is over the thread
-        self._before: _core.StopToken | None = None
+        self._before: _core.system.StopToken | None = None
 
     def __enter__(self) -> None:
-        self._before = _core.exchange_stop_token(self._token)
+        self._before = _core.system.exchange_stop_token(self._token)
 
     def __exit__(self, *_: object) -> None:
-        _core.exchange_stop_token(self._before)
+        _core.system.exchange_stop_token(self._before)
 
 
 def stop_if_asked() -> None:
     """Raise Stopped where the core would: under a guard whose task must stop."""
-    token = _core.exchange_stop_token(None)
-    _core.exchange_stop_token(token)
+    token = _core.system.exchange_stop_token(None)
+    _core.system.exchange_stop_token(token)
     if token is not None and token.is_stopped:
-        raise _core.Stopped
+        raise _core.system.Stopped
 
 
 _current: ContextVar[Monitor | None] = ContextVar("monitor", default=None)

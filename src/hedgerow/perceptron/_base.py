@@ -272,4 +272,4 @@ class LinearPerceptronBase(PerceptronBase):
         """Return the scores, one column per hyperplane."""
         matrix = check_prediction_data(self, X)
         planes = planes_of_model(self)
-        return _core.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))
+        return _core.data.scores(matrix, planes, self.intercept_, check_n_threads(self.n_jobs))

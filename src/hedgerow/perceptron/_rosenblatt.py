@@ -136,7 +136,9 @@ class Schedule:
         if not self.shuffle:
             return rows
         return rows[
-            _core.random_permutation(self.seed, stream_of(problem.number, n_before + 1), len(rows))
+            _core.system.random_permutation(
+                self.seed, stream_of(problem.number, n_before + 1), len(rows)
+            )
         ]
 
 
@@ -206,7 +208,7 @@ class LinearLearner:
 
     changing: ClassVar[tuple[str, ...]] = ("coef", "intercept")
 
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     problem: BinaryProblem
     step: float
     fit_intercept: bool
@@ -219,7 +221,7 @@ class LinearLearner:
         """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         y, weight = self.problem.y, self.problem.weight
         with current().guard():
-            n_made, mistakes, self.intercept = _core.perceptron_pass(
+            n_made, mistakes, self.intercept = _core.solver.perceptron_pass(
                 self.matrix,
                 y,
                 weight,
@@ -238,7 +240,7 @@ class LinearLearner:
     def scores_by(self, coef: Vector, intercept: float) -> Vector:
         """Return the scores that a hyperplane gives to all rows."""
         offset = np.array([intercept])
-        return _core.scores(self.matrix, coef[None, :], offset, self.n_threads)[:, 0]
+        return _core.data.scores(self.matrix, coef[None, :], offset, self.n_threads)[:, 0]
 
 
 @dataclass

@@ -58,7 +58,10 @@ def random_hyperplanes(like: Hyperplanes, seed: int, fit_intercept: bool) -> Hyp
     """Return hyperplanes drawn uniformly from [-1, 1), in the shape of ``like``."""
     n_planes, n_features = like.coef.shape
     draws = np.array(
-        [_core.random_uniform(seed, stream_of(k, 0), n_features + 1) for k in range(n_planes)]
+        [
+            _core.system.random_uniform(seed, stream_of(k, 0), n_features + 1)
+            for k in range(n_planes)
+        ]
     )
     planes = 2.0 * draws - 1.0
     intercept = planes[:, -1] if fit_intercept else np.zeros(n_planes)
@@ -68,7 +71,7 @@ def random_hyperplanes(like: Hyperplanes, seed: int, fit_intercept: bool) -> Hyp
 def held_out_rows(data: TrainingData, fraction: float, seed: int) -> NDArray[np.int64]:
     """Return rows to hold out: the same proportion of each class, none of weight zero."""
     there = np.flatnonzero(data.sample_weight)
-    order = there[_core.random_permutation(seed, _SPLIT_STREAM, len(there))]
+    order = there[_core.system.random_permutation(seed, _SPLIT_STREAM, len(there))]
     held_out: list[NDArray[np.int64]] = []
     for k, label in enumerate(data.classes):
         rows = order[data.y[order] == k]

@@ -59,7 +59,7 @@ class _AveragedLearner(LinearLearner):
         rows = order[visits.mistakes]
         late_moves = np.zeros(len(self.problem.y))
         late_moves[rows] = self.steps[rows] * (self.n_visits + visits.mistakes)
-        self.late_coef += _core.weighted_row_sum(self.matrix, late_moves, self.n_threads)
+        self.late_coef += _core.data.weighted_row_sum(self.matrix, late_moves, self.n_threads)
         self.late_intercept += float(late_moves.sum()) if self.fit_intercept else 0.0
         self.n_visits += visits.n_made
         return visits

@@ -112,7 +112,7 @@ class _KernelLearner:
         """Visit the rows in this order and learn from mistakes, until the monitor requests a stop."""
         n_made, mistakes = 0, [np.empty(0, dtype=np.int64)]
         monitor = current()
-        with suppress(_core.Stopped):
+        with suppress(_core.system.Stopped):
             while n_made < len(order):
                 monitor.check()
                 block = order[n_made : n_made + _VISITS]

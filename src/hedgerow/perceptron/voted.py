@@ -286,7 +286,7 @@ class VotedPerceptron(LinearPerceptronBase):
         for k, survivals in enumerate(self.survivals_):
             first = 0
             for planes in self._hyperplanes_in_blocks(k, block):
-                scores = _core.scores(matrix, planes.coef, planes.intercept, n_threads)
+                scores = _core.data.scores(matrix, planes.coef, planes.intercept, n_threads)
                 votes[:, k] += np.sign(scores) @ survivals[first : first + block]
                 first += block
             votes[:, k] /= max(survivals.sum(), 1)

@@ -115,8 +115,8 @@ class HardMarginProblem(LinearProblem):
             )  # moves both combinations alike, and takes off large offsets
         matrix = matrix_of(points)
         signed = overlap.weights * self.y[overlap.rows]
-        apart = _core.weighted_row_sum(matrix, signed, self.n_threads)
-        largest = float(np.max(_core.row_sq_norms(matrix, self.n_threads), initial=0.0))
+        apart = _core.data.weighted_row_sum(matrix, signed, self.n_threads)
+        largest = float(np.max(_core.data.row_sq_norms(matrix, self.n_threads), initial=0.0))
         return float(np.sqrt(inner(apart, apart))), float(np.sqrt(largest))
 
     def soft(self, C: float) -> LinearProblem:

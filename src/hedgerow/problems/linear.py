@@ -65,7 +65,7 @@ class LinearProblem(PrimalDualProblem):
 
     Attributes
     ----------
-    matrix : _core.Matrix
+    matrix : _core.data.Matrix
         The rows x_i.
     y : ndarray
         +1 or -1 for each row; +1 for all in regression.
@@ -89,7 +89,7 @@ class LinearProblem(PrimalDualProblem):
         Whether sums over features and over rows are taken in extended precision, which is slow.
     """
 
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     y: Vector
     weight: Vector
     loss: Loss
@@ -135,7 +135,7 @@ class LinearProblem(PrimalDualProblem):
     @cached_property
     def sq_norms(self) -> Vector:
         """|x_i|^2 of every row."""
-        return _core.row_sq_norms(self.matrix, self.n_threads)
+        return _core.data.row_sq_norms(self.matrix, self.n_threads)
 
     @cached_property
     def unit(self) -> float:
@@ -170,14 +170,14 @@ class LinearProblem(PrimalDualProblem):
         if self.is_precise:
             scores: Vector = self._extended_rows @ extended(planes).T + intercepts
             return scores
-        return _core.scores(self.matrix, planes, intercepts, self.n_threads)
+        return _core.data.scores(self.matrix, planes, intercepts, self.n_threads)
 
     def weighted_sum(self, coef: Vector) -> Vector:
         """Return sum_i coef_i x_i."""
         if self.is_precise:
             total: Vector = self._extended_rows.T @ extended(coef)
             return total
-        return _core.weighted_row_sum(self.matrix, coef, self.n_threads)
+        return _core.data.weighted_row_sum(self.matrix, coef, self.n_threads)
 
     @cached_property
     def _extended_rows(self) -> Any:

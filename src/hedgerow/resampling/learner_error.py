@@ -287,7 +287,7 @@ def _no_information(trial: _Trial, prediction: NDArray[Any]) -> float:
     pairs; of many rows, put into random order, a thousand shifts are enough.
     """
     n = len(prediction)
-    order = _core.random_permutation(trial.seed, LEARNER_STREAM - 1, n)
+    order = _core.system.random_permutation(trial.seed, LEARNER_STREAM - 1, n)
     y, prediction = trial.y[order], prediction[order]
     shifts = range(min(n, _MOST_SHIFTS))
     return float(np.mean([trial.loss(y, np.roll(prediction, k)).mean() for k in shifts]))

@@ -104,7 +104,7 @@ class Plan:
             share = max(2, round(MOST_DELETIONS * size / self.n_units))
             n_parts = size if self.n_units <= MOST_DELETIONS else min(size, share)
             if size > 1:
-                order = _core.random_permutation(seed, _JACKKNIFE_STREAM - pool, size)
+                order = _core.system.random_permutation(seed, _JACKKNIFE_STREAM - pool, size)
                 pools.append(np.array_split(starts[pool] + order, n_parts))
         return pools
 
@@ -118,7 +118,9 @@ class Plan:
     def _draw(self, seed: int, nesting: int, index: int, n_resamples: int) -> Counts:
         first = nesting * _STREAMS_PER_NESTING + index * len(self.pool_sizes) * _STREAMS_PER_DRAW
         pools = [
-            _core.multinomial_counts(seed, first + pool * _STREAMS_PER_DRAW, size, n_resamples)
+            _core.resample.multinomial_counts(
+                seed, first + pool * _STREAMS_PER_DRAW, size, n_resamples
+            )
             for pool, size in enumerate(self.pool_sizes)
         ]
         return pools[0] if len(pools) == 1 else np.concatenate(pools, axis=1)

@@ -138,7 +138,7 @@ class Called:
 
     def __call__(self, counts: Counts) -> NDArray[np.float64]:
         """Return what the callable returns for every resample."""
-        if self._in_blocks and len(np.unique(_core.count_sizes(counts))) == 1:
+        if self._in_blocks and len(np.unique(_core.resample.count_sizes(counts))) == 1:
             step = max(1, DRAWN_ROWS_AT_ONCE // counts.shape[1])
             blocks = (counts[start : start + step] for start in range(0, len(counts), step))
             return np.concatenate([self._numbers(self._value(block)) for block in blocks])
@@ -180,7 +180,7 @@ def _rows_of(counts: Counts) -> NDArray[np.int64]:
 
 def drawn_rows(counts: Counts) -> NDArray[np.int64]:
     """Return the rows drawn, resample after resample."""
-    return _core.drawn_rows(np.ascontiguousarray(np.atleast_2d(counts)))
+    return _core.resample.drawn_rows(np.ascontiguousarray(np.atleast_2d(counts)))
 
 
 def take_rows(part: Any, rows: NDArray[np.int64]) -> Any:

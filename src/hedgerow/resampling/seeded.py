@@ -17,7 +17,7 @@ LEARNER_STREAM = 1 << 63
 def seeded_clone(learner: Any, seed: int, number: int = 0) -> Any:
     """Return a clone in which every random_state that was left unset is drawn, by seed and number."""
     copy = clone(learner)
-    word = int(_core.random_uint64(seed, LEARNER_STREAM + number, 1)[0])
+    word = int(_core.system.random_uint64(seed, LEARNER_STREAM + number, 1)[0])
     unset = [
         name
         for name, value in copy.get_params().items()

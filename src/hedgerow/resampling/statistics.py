@@ -46,7 +46,7 @@ class Sums:
 
     def __call__(self, counts: Counts) -> Values:
         """Return counts @ columns."""
-        return _core.count_sums(counts, self._by_column)
+        return _core.resample.count_sums(counts, self._by_column)
 
 
 class Mean:
@@ -61,13 +61,15 @@ class Mean:
 
     def __call__(self, counts: Counts) -> Values:
         """Return the means of every resample."""
-        means: Values = self._shift + self._sums(counts) / _core.count_sizes(counts)[:, None]
+        means: Values = (
+            self._shift + self._sums(counts) / _core.resample.count_sizes(counts)[:, None]
+        )
         return means
 
     def standard_error(self, counts: Counts) -> Values:
         """Return s / sqrt(n) of every resample."""
         sums, squares = np.split(self._moments(counts), 2, axis=1)
-        n = _core.count_sizes(counts)[:, None]
+        n = _core.resample.count_sizes(counts)[:, None]
         variance = np.maximum(squares - sums**2 / n, 0) / (n - 1)
         error: Values = np.sqrt(variance / n)
         return error
@@ -90,7 +92,7 @@ class Ratio:
     def standard_error(self, counts: Counts) -> Values:
         """Return the standard error by the delta method: that of the residuals x - ratio y."""
         x, y, xx, xy, yy = self._moments(counts).T
-        n = _core.count_sizes(counts)
+        n = _core.resample.count_sizes(counts)
         ratio = x / y
         squares = np.maximum(xx - 2 * ratio * xy + ratio**2 * yy, 0)
         error: Values = np.sqrt(squares * n / (n - 1)) / np.abs(y)
@@ -107,7 +109,7 @@ class Correlation:
     def __call__(self, counts: Counts) -> Values:
         """Return the correlation in every resample."""
         x, y, xx, yy, xy = self._moments(counts).T
-        n = _core.count_sizes(counts)
+        n = _core.resample.count_sizes(counts)
         correlation = (n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y))
         # Rounding may carry a perfect correlation past one.
         clipped: Values = np.clip(correlation, -1, 1)
@@ -159,7 +161,10 @@ class Quantile:
 
     def __call__(self, counts: Counts) -> Values:
         """Return the quantiles of every resample."""
-        each = [_core.count_quantiles(counts, *rows, self._probability) for rows in self._sorted]
+        each = [
+            _core.resample.count_quantiles(counts, *rows, self._probability)
+            for rows in self._sorted
+        ]
         return np.stack(each, axis=1)
 
 
@@ -171,7 +176,7 @@ class GiniCoefficient:
 
     def __call__(self, counts: Counts) -> Values:
         """Return the coefficient of every resample."""
-        return _core.count_gini_coefficients(counts, *self._sorted)
+        return _core.resample.count_gini_coefficients(counts, *self._sorted)
 
 
 class Auc:
@@ -189,7 +194,7 @@ class Auc:
 
     def __call__(self, counts: Counts) -> Values:
         """Return the AUC, or 2 AUC - 1, of every resample."""
-        auc = _core.count_auc(counts, self._order, self._is_negative, self._is_tied)
+        auc = _core.resample.count_auc(counts, self._order, self._is_negative, self._is_tied)
         return 2 * auc - 1 if self._gini else auc
 
 

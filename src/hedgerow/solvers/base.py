@@ -129,7 +129,7 @@ class Run(ABC, Generic[S]):
         try:
             with self.monitor.guard():
                 status = self.solve()
-        except _core.Stopped:
+        except _core.system.Stopped:
             status = self.monitor.reason or "stopped"
             if self.when_stopped is not None:
                 self.when_stopped()

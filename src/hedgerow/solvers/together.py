@@ -70,7 +70,7 @@ def _descend(runs: Sequence[LinearRun]) -> None:
         try:
             with runs[0].monitor.guard():
                 descend_together(runs)
-        except _core.Stopped:
+        except _core.system.Stopped:
             for run in runs:
                 if run.when_stopped is not None:
                     run.when_stopped()

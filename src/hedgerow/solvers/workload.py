@@ -74,15 +74,15 @@ class Workload:
         return float(np.mean(weight[weight > 0])) * _mean_norm(self.problem.matrix)
 
 
-def _mean_norm(matrix: _core.Matrix) -> float:
+def _mean_norm(matrix: _core.data.Matrix) -> float:
     """Return the mean squared norm of some of the rows; that of a matrix is computed once."""
     known = _known_norms.get(matrix)
     if known is None:
         n_rows = matrix.shape[0]
         some = np.arange(0, n_rows, max(1, n_rows // SAMPLE))
-        known = float(np.mean(_core.row_sq_norms(rows_of(matrix, some), 1)))
+        known = float(np.mean(_core.data.row_sq_norms(rows_of(matrix, some), 1)))
         _known_norms[matrix] = known
     return known
 
 
-_known_norms: WeakKeyDictionary[_core.Matrix, float] = WeakKeyDictionary()
+_known_norms: WeakKeyDictionary[_core.data.Matrix, float] = WeakKeyDictionary()

@@ -66,16 +66,18 @@ def scorer_of(
     return partial(_by_core, _packed(core, matrix_view(vectors), coef))
 
 
-def _by_planes(planes: Vector, _: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
+def _by_planes(planes: Vector, _: Rows, matrix: _core.data.Matrix, n_threads: int) -> Vector:
     """Return the scores by planes among the features, which few kernels have."""
-    return _core.scores(matrix, planes, np.zeros(len(planes)), n_threads)
+    return _core.data.scores(matrix, planes, np.zeros(len(planes)), n_threads)
 
 
-def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> _core.KernelScorer:
+def _packed(
+    kernel: _core.kernel.Kernel, vectors: _core.data.Matrix, coef: Coefficients
+) -> _core.kernel.KernelScorer:
     """Return the core's scorer."""
     sizes = [some.stop - some.start for some in coef.segments]
     planes = coef.planes_of_lines()
-    return _core.KernelScorer(
+    return _core.kernel.KernelScorer(
         kernel,
         vectors,
         coef=np.ascontiguousarray(coef.values),
@@ -86,7 +88,7 @@ def _packed(kernel: _core.Kernel, vectors: _core.Matrix, coef: Coefficients) -> 
 
 
 def _by_core(
-    scorer: _core.KernelScorer, rows: Rows, matrix: _core.Matrix, n_threads: int
+    scorer: _core.kernel.KernelScorer, rows: Rows, matrix: _core.data.Matrix, n_threads: int
 ) -> Vector:
     """Return the scores by a kernel that the core knows."""
     if rows.shape[0] >= WORTH_LOOKING:
@@ -98,11 +100,11 @@ def _by_core(
 class _BySums:
     """Scores by sparse support vectors of which a dense copy has no room: made ready at each call."""
 
-    kernel: _core.Kernel
+    kernel: _core.kernel.Kernel
     vectors: Rows
     coef: Coefficients
 
-    def __call__(self, rows: Rows, matrix: _core.Matrix, n_threads: int) -> Vector:
+    def __call__(self, rows: Rows, matrix: _core.data.Matrix, n_threads: int) -> Vector:
         """Return the scores, one segment of support vectors after the other."""
         exact = rows.dtype == np.float64
         places = self.coef.planes_of_lines()
@@ -110,7 +112,7 @@ class _BySums:
         for some, planes in zip(self.coef.segments, places, strict=True):
             lines = np.ascontiguousarray(self.coef.values[:, some].T)
             vectors = matrix_view(self.vectors[some])
-            scores[:, planes] += _core.kernel_sums(
+            scores[:, planes] += _core.kernel.kernel_sums(
                 self.kernel, vectors, matrix, lines, exact, n_threads
             )
         return scores

@@ -38,7 +38,7 @@ FAR = 10.0
 """Rows farther from 0 than this many times their spread are centred."""
 
 
-def compiled(kernel: Kernel) -> _core.Kernel | None:
+def compiled(kernel: Kernel) -> _core.kernel.Kernel | None:
     """Return the kernel as the core knows it, None if only Python does."""
     form = kernel.core_form()
     return None if form is None else core_kernel(form)
@@ -78,7 +78,7 @@ class KernelSpace:
         return MatrixGram(kernel, self._matrix(kernel, points), n_threads).values
 
     @cached_property
-    def _compiled(self) -> _core.Kernel | None:
+    def _compiled(self) -> _core.kernel.Kernel | None:
         """The kernel as the core knows it, if it does."""
         return compiled(self.kernel)
 
@@ -92,7 +92,7 @@ class KernelSpace:
         own = ("_compiled", "_kept_values")
         return {name: part for name, part in vars(self).items() if name not in own}
 
-    def _matrix(self, kernel: _core.Kernel, points: Indices) -> _core.Matrix:
+    def _matrix(self, kernel: _core.kernel.Kernel, points: Indices) -> _core.data.Matrix:
         """Return some of the rows, or of a given table their values."""
         if kernel.is_given:
             return matrix_view(np.ascontiguousarray(dense(self.rows)[np.ix_(points, points)]))

@@ -46,7 +46,7 @@ class RowPoints:
         self._origin = np.zeros(rows.shape[1]) if sp.issparse(rows) else rows.mean(axis=0)
         self._rows: Rows = rows if sp.issparse(rows) else rows - self._origin
         self._matrix = matrix_of(self._rows)
-        self.diagonal = _core.row_sq_norms(self._matrix, 1)
+        self.diagonal = _core.data.row_sq_norms(self._matrix, 1)
         self.column = lru_cache(maxsize=max(2, _KEPT // rows.shape[0]))(self._column)
 
     def _column(self, i: int) -> Vector:
@@ -70,7 +70,7 @@ class RowPoints:
 
     def _products(self, v: Vector) -> Vector:
         """Return the inner products of all rows with a vector."""
-        return _core.scores(self._matrix, v[None, :], np.zeros(1), 1)[:, 0]
+        return _core.data.scores(self._matrix, v[None, :], np.zeros(1), 1)[:, 0]
 
 
 class KernelPoints:

@@ -129,8 +129,8 @@ def _solved(table: NDArray[np.float64], right: Vector) -> Vector:
     if not len(right):
         return np.empty(0)
     lower = cholesky_factor(table, 1)
-    found = _core.cholesky_solve(lower, right)
-    return found + _core.cholesky_solve(lower, right - table @ found)
+    found = _core.data.cholesky_solve(lower, right)
+    return found + _core.data.cholesky_solve(lower, right - table @ found)
 
 
 def by_pairs(points: Points, alpha: Vector, tol: float, max_iter: int) -> Vector:

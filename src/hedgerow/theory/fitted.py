@@ -132,7 +132,7 @@ def bounds_of(
     rows, _ = read_rows(X)
     radius = enclosing_ball(rows).radius
     constant = 1.0 if plane.offset != 0.0 else 0.0
-    rho = math.sqrt(float(_core.row_sq_norms(matrix_of(rows), 1).max()) + constant)
+    rho = math.sqrt(float(_core.data.row_sq_norms(matrix_of(rows), 1).max()) + constant)
     norm = math.hypot(plane.norm, plane.offset)
     through_origin = float(functional.min()) / norm
     n_samples, n_features = rows.shape

@@ -104,7 +104,7 @@ def n_features_tried(max_features: Any, n_features: int) -> int:
 
 def settings_of(
     estimator: Any, table: FeatureTable, targets: Targets, *, in_any_order: bool = False
-) -> _core.TreeSettings:
+) -> _core.tree.TreeSettings:
     """Return the core's settings for an estimator's parameters on a table.
 
     Shares of rows are of those with a positive weight: a row of weight 0 is as if absent. In any order:
@@ -114,7 +114,7 @@ def settings_of(
     least = _n_rows_meant(estimator.min_samples_leaf, n_rows)
     constraints = _monotonic(estimator.monotonic_cst, table, targets)
     to_split = max(_n_rows_meant(estimator.min_samples_split, n_rows), 2, 2 * least)
-    return _core.TreeSettings(
+    return _core.tree.TreeSettings(
         splitter=estimator.splitter,
         max_features=n_features_tried(estimator.max_features, table.n_features),
         max_depth=-1 if estimator.max_depth is None else int(estimator.max_depth),
@@ -129,7 +129,7 @@ def settings_of(
 
 
 def grow(
-    task: _core.TreeTask, settings: _core.TreeSettings, table: FeatureTable, seed: int
+    task: _core.tree.TreeTask, settings: _core.tree.TreeSettings, table: FeatureTable, seed: int
 ) -> Growth:
     """Grow one tree on all rows, until its end or until the running task must stop."""
     monitor = current()
@@ -142,7 +142,7 @@ def grow(
     return Growth(tree, status)
 
 
-def tree_of(grown: _core.GrownTree, n_categories: NDArray[np.int64]) -> Tree:
+def tree_of(grown: _core.tree.GrownTree, n_categories: NDArray[np.int64]) -> Tree:
     """Return what the core has grown as a Tree."""
     return Tree(
         feature=grown.feature,

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["leaves_of", "router_of"]
 
-_routers: WeakKeyDictionary[Tree, _core.TreeRouter] = WeakKeyDictionary()
+_routers: WeakKeyDictionary[Tree, _core.tree.TreeRouter] = WeakKeyDictionary()
 
 
-def router_of(tree: Tree) -> _core.TreeRouter:
+def router_of(tree: Tree) -> _core.tree.TreeRouter:
     """Return what finds the leaves of rows; a ValueError if the arrays are no tree."""
     router = _routers.get(tree)
     if router is None:
-        router = _core.TreeRouter(
+        router = _core.tree.TreeRouter(
             tree.feature,
             tree.threshold,
             tree.children_left,

@@ -43,7 +43,7 @@ class FeatureTable:
 
     Attributes
     ----------
-    codes : _core.CodeTable
+    codes : _core.tree.CodeTable
         The features, each encoded once.
     columns : Categories
         Which of them are categories, and the value of each number.
@@ -55,7 +55,7 @@ class FeatureTable:
         Digests of some rows, if the table is whole.
     """
 
-    codes: _core.CodeTable
+    codes: _core.tree.CodeTable
     columns: Categories
     names: list[str] | None = None
     is_whole: bool = True
@@ -144,7 +144,7 @@ def _encoded(view: TableView, choice: Choice, n_threads: int, may_stop: bool) ->
         if choice.named or (flags.f_contiguous and not flags.c_contiguous):
             return _encoded_columns(view.by_columns(), choice.of_numbers(), n_threads, may_stop)
     matrix = matrix_of(_contiguous(view), may_miss=True)
-    codes = partial(_core.CodeTable.of_matrix, matrix, n_threads)
+    codes = partial(_core.tree.CodeTable.of_matrix, matrix, n_threads)
     return _feature_table(view, codes, _no_categories(view.shape[1]), may_stop)
 
 
@@ -164,7 +164,7 @@ def _encoded_columns(
             encoded.append(column.floats(view.label(j)))
     columns = np.array(sorted(found), dtype=np.int64)
     categories = Categories(view.shape[1], columns, tuple(found.values()))
-    codes = partial(_core.CodeTable.of_columns, encoded, categories.n_categories, n_threads)
+    codes = partial(_core.tree.CodeTable.of_columns, encoded, categories.n_categories, n_threads)
     return _feature_table(view, codes, categories, may_stop)
 
 
@@ -178,7 +178,10 @@ def _category_numbers(column: FactorizedColumn, values: NDArray[Any]) -> NDArray
 
 
 def _feature_table(
-    view: TableView, codes: Callable[[], _core.CodeTable], categories: Categories, may_stop: bool
+    view: TableView,
+    codes: Callable[[], _core.tree.CodeTable],
+    categories: Categories,
+    may_stop: bool,
 ) -> FeatureTable:
     """Return the table with the codes that are made now, if there is time for it."""
     if not may_stop:
@@ -186,9 +189,9 @@ def _feature_table(
     try:
         with current().guard():
             return FeatureTable(codes(), categories, view.names)
-    except _core.Stopped:
+    except _core.system.Stopped:
         same = np.zeros(view.shape[0])
-        constant = _core.CodeTable.of_columns([same], np.zeros(1, dtype=np.int64), 1)
+        constant = _core.tree.CodeTable.of_columns([same], np.zeros(1, dtype=np.int64), 1)
         return FeatureTable(constant, categories, view.names, is_whole=False)
 
 

@@ -68,11 +68,11 @@ class Targets(ABC):
         return float(self.n_rows) if self.weights is None else float(self.weights.sum())
 
     @abstractmethod
-    def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
+    def task(self, table: FeatureTable, criterion: str) -> _core.tree.TreeTask:
         """Return what trees are grown from."""
 
     @abstractmethod
-    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+    def retarget(self, task: _core.tree.TreeTask) -> _core.tree.TreeTask:
         """Return a task with these targets and weights instead of its own; it shares codes and memory."""
 
 
@@ -96,14 +96,14 @@ class ClassTargets(Targets):
         """Rows and outputs."""
         return self.codes.shape[0], self.codes.shape[1]
 
-    def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
+    def task(self, table: FeatureTable, criterion: str) -> _core.tree.TreeTask:
         """Return what trees are grown from."""
         n_classes = np.array([len(classes) for classes in self.classes], dtype=np.int32)
-        return _core.TreeTask.classification(
+        return _core.tree.TreeTask.classification(
             table.codes, criterion, self.codes, n_classes, self.weights
         )
 
-    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+    def retarget(self, task: _core.tree.TreeTask) -> _core.tree.TreeTask:
         """Return a task with these classes and weights instead of its own."""
         return task.with_targets(self.codes, self.weights)
 
@@ -125,11 +125,11 @@ class ValueTargets(Targets):
         """Rows and outputs."""
         return self.values.shape[0], self.values.shape[1]
 
-    def task(self, table: FeatureTable, criterion: str) -> _core.TreeTask:
+    def task(self, table: FeatureTable, criterion: str) -> _core.tree.TreeTask:
         """Return what trees are grown from."""
-        return _core.TreeTask.regression(table.codes, criterion, self.values, self.weights)
+        return _core.tree.TreeTask.regression(table.codes, criterion, self.values, self.weights)
 
-    def retarget(self, task: _core.TreeTask) -> _core.TreeTask:
+    def retarget(self, task: _core.tree.TreeTask) -> _core.tree.TreeTask:
         """Return a task with these values and weights instead of its own."""
         return task.with_targets(self.values, self.weights)
 

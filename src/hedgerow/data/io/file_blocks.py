@@ -194,12 +194,12 @@ class FileBlocks:
         return width
 
 
-def _matrix(block: Block, n_columns: int) -> _core.Matrix:
+def _matrix(block: Block, n_columns: int) -> _core.data.Matrix:
     """Return the rows of a block, whose indices stay as they are."""
     if not block.is_sparse:
-        return _core.Matrix.dense(block.parts[0])
+        return _core.data.Matrix.dense(block.parts[0])
     values, indices, indptr = block.parts
-    return _core.Matrix.csr(values, indices, indptr, n_columns)
+    return _core.data.Matrix.csr(values, indices, indptr, n_columns)
 
 
 def _index_range(block: Block, lowest: int, highest: int) -> tuple[int, int]:

@@ -38,7 +38,7 @@ class LibsvmBlocks:
         """Yield the rows in blocks of about ``block_bytes`` bytes of text."""
         n_before = 0
         for text in self._pieces(block_bytes):
-            labels, values, indices, bounds, n_lines, is_whole = _core.parse_libsvm(text)
+            labels, values, indices, bounds, n_lines, is_whole = _core.data.parse_libsvm(text)
             if not is_whole:
                 line = text.split(b"\n", n_lines + 1)[n_lines]
                 raise FileFormatError(self.path, n_before + n_lines + 1, _problem(line))

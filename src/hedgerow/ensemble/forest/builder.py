@@ -45,7 +45,7 @@ class TreeEnsemble:
 
     Attributes
     ----------
-    trees : _core.ForestTrees
+    trees : _core.tree.ForestTrees
         The trees, packed.
     importances : list of TreeImportances
         Of each tree.
@@ -55,7 +55,7 @@ class TreeEnsemble:
         Targets of the leaves, if they are wanted.
     """
 
-    trees: _core.ForestTrees
+    trees: _core.tree.ForestTrees
     importances: list[TreeImportances] = field(default_factory=list)
     tally: OutOfBagSums | None = None
     keeper: LeafTargetRecorder | None = None

@@ -233,7 +233,7 @@ class ForestFit(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
                 "these are others; give the same X, y, sample_weight and oob_group, or set warm_start=False"
             )
             raise DataError(msg)
-        stand.trees = _core.ForestTrees.of_parts(self.trees_.parts)
+        stand.trees = _core.tree.ForestTrees.of_parts(self.trees_.parts)
         stand.importances = self.tree_importances_.trees()
         if stand.keeper is not None:
             self._keep_on(stand.keeper, planting, X)

@@ -191,7 +191,7 @@ class LeafTargetRecorder:
         self._weights = targets.weights
         self._trees: list[TreeTargets] = []
 
-    def of_tree(self, grown: _core.GrownTree, counts: Counts | None) -> TreeTargets:
+    def of_tree(self, grown: _core.tree.GrownTree, counts: Counts | None) -> TreeTargets:
         """Return what is to be kept of a tree that was just grown."""
         leaves, outputs, ranks, weights = self._entries(grown.leaf_of_row, grown.value, counts)
         if len(leaves):

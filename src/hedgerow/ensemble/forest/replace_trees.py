@@ -167,7 +167,7 @@ def _packed(forest: Any, trees: list[Tree], origins: list[TreeOrigin]) -> Packed
     """Return the trees, packed."""
     packed = forest.trees_
     n_classes = forest._n_classes() * (len(forest._known_classes()) > 0)
-    core = _core.ForestTrees(
+    core = _core.tree.ForestTrees(
         packed.n_features,
         packed.n_outputs,
         n_classes.astype(np.int32),

@@ -95,10 +95,10 @@ class ForestTrainingData:
         # Trees that all took the first of equally good features would hide what the others matter.
         settings = settings_of(forest, self.table, self.targets, in_any_order=True)
 
-        def task_of(counts: Counts | None) -> _core.TreeTask:
+        def task_of(counts: Counts | None) -> _core.tree.TreeTask:
             return self._balanced(counts).retarget(task)
 
-        def settings_in(counts: Counts | None) -> _core.TreeSettings:
+        def settings_in(counts: Counts | None) -> _core.tree.TreeSettings:
             return settings_of(forest, self.table, self._weighing_as(counts), in_any_order=True)
 
         by_sample = getattr(forest, "class_weight", None) == "balanced_subsample"
@@ -118,9 +118,9 @@ class ForestTrainingData:
         tally = OutOfBagSums(self.judge, self.is_judged, votes=votes) if judged else None
         return TreeEnsemble(self.no_trees(), tally=tally)
 
-    def no_trees(self) -> _core.ForestTrees:
+    def no_trees(self) -> _core.tree.ForestTrees:
         """Return a packed forest without trees."""
-        return _core.ForestTrees(
+        return _core.tree.ForestTrees(
             self.table.n_features,
             self.targets.n_outputs,
             self._n_classes,
@@ -183,9 +183,9 @@ def _parameters_alone(forest: Any) -> Any:
     return type(forest)(**forest.get_params(deep=False))
 
 
-def _table_of_parts(n_rows: int, is_single: bool, columns: list[Any]) -> _core.CodeTable:
-    return _core.CodeTable.of_parts(n_rows, is_single, columns, 1)
+def _table_of_parts(n_rows: int, is_single: bool, columns: list[Any]) -> _core.tree.CodeTable:
+    return _core.tree.CodeTable.of_parts(n_rows, is_single, columns, 1)
 
 
 # Codes go to another process as they are: nothing is sorted a second time.
-copyreg.pickle(_core.CodeTable, lambda table: (_table_of_parts, table.parts))
+copyreg.pickle(_core.tree.CodeTable, lambda table: (_table_of_parts, table.parts))

@@ -26,7 +26,7 @@ __all__ = ["BlockBuilder", "GrownMember", "PackedMember", "TreeBuilder"]
 class GrownMember:
     """A tree that was just grown, and what is known of it only now."""
 
-    tree: _core.GrownTree
+    tree: _core.tree.GrownTree
     counts: Counts | None
     importances: TreeImportances
     targets: TreeTargets | None = None
@@ -36,7 +36,7 @@ class GrownMember:
         """Whether the tree was cut short."""
         return self.tree.was_stopped
 
-    def add_to(self, trees: _core.ForestTrees) -> None:
+    def add_to(self, trees: _core.tree.ForestTrees) -> None:
         """Add the tree to others."""
         trees.add(self.tree)
 
@@ -73,7 +73,7 @@ class PackedMember:
     targets: TreeTargets | None
     leaves_out: NDArray[np.int32] | None
 
-    def add_to(self, trees: _core.ForestTrees) -> None:
+    def add_to(self, trees: _core.tree.ForestTrees) -> None:
         """Add the tree to others."""
         feature, threshold, left, right, missing, _, _, weight, value, _, *categories = (
             self.trees.core.tree(0)
@@ -112,11 +112,11 @@ class TreeBuilder:
     """
 
     sampler: RowSampler
-    settings_of: Callable[[Counts | None], _core.TreeSettings]
-    task_of: Callable[[Counts | None], _core.TreeTask]
+    settings_of: Callable[[Counts | None], _core.tree.TreeSettings]
+    task_of: Callable[[Counts | None], _core.tree.TreeTask]
     n_categories: NDArray[np.int64]
     ccp_alpha: float
-    no_trees: Callable[[], _core.ForestTrees]
+    no_trees: Callable[[], _core.tree.ForestTrees]
     origin: tuple[Callable[..., TreeBuilder], tuple[Any, ...]]
 
     def __reduce__(self) -> tuple[Callable[..., TreeBuilder], tuple[Any, ...]]:

@@ -125,7 +125,7 @@ def measure_trees(
                 return
             try:
                 found[number] = task(number)
-            except _core.Stopped:
+            except _core.system.Stopped:
                 return
             whole.report(next(n_done), n_trees)
 
@@ -158,6 +158,6 @@ def _measure_block(task: Callable[[int], TreeMeasure], numbers: range) -> list[T
         for number in numbers:
             current().check()
             found.append(task(number))
-    except _core.Stopped:
+    except _core.system.Stopped:
         pass
     return found

@@ -87,7 +87,7 @@ def _sample(n_rows: int, n_features: int) -> Indices:
     n = min(MOST_ROWS, max(FEWEST_ROWS, MOST_VALUES // n_features))
     if n_rows <= n:
         return np.arange(n_rows)
-    return np.sort(_core.random_permutation(0, 0, n_rows)[:n])
+    return np.sort(_core.system.random_permutation(0, 0, n_rows)[:n])
 
 
 # ------------------------------------------------------------------------------------- pairs

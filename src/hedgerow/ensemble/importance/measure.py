@@ -129,7 +129,7 @@ class ImportanceRequest:
         n_categories = self.forest.category_columns_.n_categories
         try:
             return correlated_features(self.rows, n_categories, float(self.correlation))
-        except _core.Stopped:
+        except _core.system.Stopped:
             return []
 
     def by_tree(self, members: Members, *, are_features: bool) -> MeasureByTree:

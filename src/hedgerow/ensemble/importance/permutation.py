@@ -45,8 +45,8 @@ def shuffled(seed: int, tree: int, stream: int, n: int) -> Indices:
     The streams of a tree are counted by features, and for a repetition on from there: that of a block
     is its first feature's, whatever other blocks there are.
     """
-    of_tree = int(_core.random_uint64(seed, tree, 1)[0])
-    return _core.random_permutation(of_tree, stream, n)
+    of_tree = int(_core.system.random_uint64(seed, tree, 1)[0])
+    return _core.system.random_permutation(of_tree, stream, n)
 
 
 @dataclass(frozen=True, eq=False)

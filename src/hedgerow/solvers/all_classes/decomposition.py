@@ -101,7 +101,7 @@ class _Run(KernelRun[ClassPoint]):
         """Solve for the free betas, from a point."""
         return free_class_steps(self.problem, point, tol, self.settings.n_threads)
 
-    def _begin(self) -> _core.ClassQp:
+    def _begin(self) -> _core.solver.ClassQp:
         """Return the core's solver, at the first point or where a run that was broken off left it."""
         left = self.resume()
         if left is None:
@@ -122,12 +122,14 @@ class _Run(KernelRun[ClassPoint]):
         nothing = np.zeros_like(self.beta)
         return self.problem.point_of(self.beta, nothing, nothing)
 
-    def _core_solver(self, beta: Vector, products: Vector, intercept: Vector) -> _core.ClassQp:
+    def _core_solver(
+        self, beta: Vector, products: Vector, intercept: Vector
+    ) -> _core.solver.ClassQp:
         """Return the core's solver."""
         problem, settings = self.problem, self.settings
         n_places = min(settings.working_set, problem.gram.n_points)
         stiffness = STIFFNESS * float(np.mean(np.abs(problem.gram.diagonal))) or 1.0
-        return _core.ClassQp(
+        return _core.solver.ClassQp(
             problem.gram.source,
             label=problem.y,
             weight=problem.weight,

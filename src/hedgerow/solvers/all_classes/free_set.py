@@ -106,9 +106,9 @@ class _Free:
         system = values * (direction @ direction.T)
         diagonal = np.arange(len(system))
         system[diagonal, diagonal] += RIDGE * (1.0 + np.max(np.abs(system)))
-        if _core.cholesky(system, n_threads) >= 0:
+        if _core.data.cholesky(system, n_threads) >= 0:
             return None
-        step = _core.cholesky_solve(system, slopes[self.i, self.r] - slopes[self.i, self.k])
+        step = _core.data.cholesky_solve(system, slopes[self.i, self.r] - slopes[self.i, self.k])
         if problem.has_intercept:
             step = _balanced(system, direction, step)
         return self._table(step)
@@ -124,7 +124,7 @@ class _Free:
 def _balanced(factor: Vector, direction: Vector, step: Vector) -> Vector:
     """Return the step with the intercepts that leave the sum over the points of each class as it is."""
     sides = np.ascontiguousarray(direction.T)
-    solved = np.array([_core.cholesky_solve(factor, side) for side in sides])
+    solved = np.array([_core.data.cholesky_solve(factor, side) for side in sides])
     products = np.array([[inner(left, right) for right in solved] for left in sides])
     for _ in range(CORRECTIONS):
         sums = np.array([inner(side, step) for side in sides])

@@ -135,7 +135,7 @@ class _System:
         matrix = np.zeros((n_classes, width, n_classes, width))
         for k, other in pairs_of_classes(n_classes):
             curvature = self.d[:, k] * self.d[:, other] / self.d_sum
-            block = _core.gram(rows.problem.matrix, curvature, rows.constant, 1)
+            block = _core.data.gram(rows.problem.matrix, curvature, rows.constant, 1)
             matrix[k, :size, other, :size] = matrix[other, :size, k, :size] = -block
             matrix[k, :size, k, :size] += (
                 block  # sums of the others: a difference would lose digits
@@ -153,7 +153,7 @@ class _System:
         push = off_products / self.point.s + d * self.off_slacks
         rest = (np.sum(push, axis=1) - self.off_flows) / self.d_sum
         right = -self.off_planes - self.rows.combine(push - d * rest[:, None])
-        w = _core.cholesky_solve(self.factor, right.ravel()).reshape(right.shape)
+        w = _core.data.cholesky_solve(self.factor, right.ravel()).reshape(right.shape)
         scores = self.rows.scores(w)
         t = (np.sum(push + d * scores, axis=1) - self.off_flows) / self.d_sum
         return _Point(w, t, push + d * (scores - t[:, None]), t[:, None] - scores - self.off_slacks)
@@ -164,7 +164,7 @@ def _factor(matrix: Vector) -> Vector:
     for ridge in RIDGES:
         factor = matrix.copy()
         factor[np.diag_indices_from(factor)] *= 1.0 + ridge
-        if _core.cholesky(factor, 1) < 0:
+        if _core.data.cholesky(factor, 1) < 0:
             return factor
     raise FloatingPointError
 

@@ -38,10 +38,10 @@ def sequential_dual(run: GapRun[CrammerSingerProblem]) -> None:
 
 def _core_solver(
     run: GapRun[CrammerSingerProblem], problem: CrammerSingerProblem
-) -> _core.SequentialDual:
+) -> _core.solver.SequentialDual:
     """Return the core's solver for this problem."""
     is_free = problem.intercept == "free"
-    return _core.SequentialDual(
+    return _core.solver.SequentialDual(
         problem.matrix,
         problem.labels,
         problem.weight,
@@ -57,13 +57,13 @@ def _core_solver(
 
 def _stiffness(problem: CrammerSingerProblem) -> float:
     """Return the weight of the balances in the method of multipliers: that of a row's own norm."""
-    return float(np.mean(_core.row_sq_norms(problem.matrix, problem.n_threads))) or 1.0
+    return float(np.mean(_core.data.row_sq_norms(problem.matrix, problem.n_threads))) or 1.0
 
 
 def _offer(
     run: GapRun[CrammerSingerProblem],
     problem: CrammerSingerProblem,
-    core: _core.SequentialDual,
+    core: _core.solver.SequentialDual,
     *,
     thoroughly: bool,
 ) -> float:

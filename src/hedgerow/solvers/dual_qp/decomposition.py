@@ -84,7 +84,7 @@ class SharedRows:
     active in one are so in the next: which, and in what order, is part of what a solution depends on.
     """
 
-    core: _core.BoxQp | None = None
+    core: _core.solver.BoxQp | None = None
     _recalled: list[Indices] = field(default_factory=list, init=False)
 
     @property
@@ -101,10 +101,10 @@ class SharedRows:
 
     def solver(
         self, problem: KernelProblem, beta: Vector, products: Vector, settings: KernelSettings
-    ) -> _core.BoxQp:
+    ) -> _core.solver.BoxQp:
         """Return the core's solver at a beta of a problem."""
         program = problem.program
-        arrays = _core.Program(
+        arrays = _core.solver.Program(
             linear=program.linear,
             lower=program.lower,
             upper=program.upper,
@@ -116,7 +116,7 @@ class SharedRows:
         if self.core is not None:
             self.core.restart(arrays, beta=beta, scores=products)
             return self.core
-        self.core = _core.BoxQp(
+        self.core = _core.solver.BoxQp(
             problem.gram.source,
             arrays,
             beta=beta,
@@ -241,7 +241,7 @@ class _Run(KernelRun[KernelPoint]):
         """Solve for the free variables, from a point."""
         return free_set_steps(self.problem, point, tol, self.settings.n_threads)
 
-    def _begin(self) -> _core.BoxQp:
+    def _begin(self) -> _core.solver.BoxQp:
         """Return the core's solver, at the first point or where a run that was broken off left it."""
         left = self.resume()
         if left is not None:
@@ -273,7 +273,7 @@ class _Run(KernelRun[KernelPoint]):
         free = (point.beta > program.lower) & (point.beta < program.upper)
         return np.flatnonzero(is_first | free.reshape(-1, n_points).any(axis=0))
 
-    def _grow(self, core: _core.BoxQp) -> bool:
+    def _grow(self, core: _core.solver.BoxQp) -> bool:
         """Solve until no point violates by more than the tolerance, in the core's scores.
 
         Returns False if the steps are used up.
@@ -291,7 +291,7 @@ class _Run(KernelRun[KernelPoint]):
                 violators = violators[spread]
             core.activate(violators)
 
-    def _tightens(self, core: _core.BoxQp) -> bool:
+    def _tightens(self, core: _core.solver.BoxQp) -> bool:
         """Ask for more if the gap is too large in the core's scores, which cost nothing."""
         problem, settings = self.problem, self.settings
         is_first = self.tol == settings.tol  # later on exact scores tell
@@ -312,7 +312,7 @@ class _Run(KernelRun[KernelPoint]):
         self.goal = self.tol = wanted
         return True
 
-    def _enlarge_margin(self, core: _core.BoxQp, scores: Vector | None = None) -> None:
+    def _enlarge_margin(self, core: _core.solver.BoxQp, scores: Vector | None = None) -> None:
         """Let the core solve for a margin that is larger by a part of the tolerance.
 
         It makes violations larger by twice that. In return the points that may rise have margins of at least
@@ -329,7 +329,7 @@ class _Run(KernelRun[KernelPoint]):
         if scores is not None and fits:  # near the solution, if nothing is at a bound
             core.set_beta(grown, (1.0 + share) * scores)
 
-    def _violators(self, core: _core.BoxQp) -> tuple[Indices, int]:
+    def _violators(self, core: _core.solver.BoxQp) -> tuple[Indices, int]:
         """Return the resting points that violate the conditions, and how many are active."""
         is_active = core.is_active.astype(bool)
         n_active = int(np.count_nonzero(is_active))

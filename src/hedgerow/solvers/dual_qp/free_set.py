@@ -86,10 +86,10 @@ def _newton_step(
         system = _factor(centred(values)[0], sides, program.ridge[free], n_threads)
     if system is None:
         return None
-    step = _core.cholesky_solve(system, slopes)
+    step = _core.data.cholesky_solve(system, slopes)
     if not groups:
         return step
-    solved = np.array([_core.cholesky_solve(system, side) for side in sides])
+    solved = np.array([_core.data.cholesky_solve(system, side) for side in sides])
     levels = np.linalg.solve(_products(sides, solved), np.sum(sides * step, axis=1))
     step -= np.sum(levels[:, None] * solved, axis=0)
     return step
@@ -102,7 +102,7 @@ def _factor(values: Vector, sides: Vector, ridge: Vector, n_threads: int) -> Vec
         system += size * side[:, None] * side
     diagonal = np.arange(len(system))
     system[diagonal, diagonal] += ridge + RIDGE * (1.0 + size)
-    return system if _core.cholesky(system, n_threads) < 0 else None
+    return system if _core.data.cholesky(system, n_threads) < 0 else None
 
 
 def _products(a: Vector, b: Vector) -> Vector:

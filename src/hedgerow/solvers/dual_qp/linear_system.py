@@ -168,7 +168,7 @@ def is_semidefinite(values: Vector, size: float, n_threads: int) -> bool:
     """Say whether a matrix of kernel values whose largest is `size` has no negative eigenvalue but for rounding."""
     raised = values.copy()
     np.fill_diagonal(raised, raised.diagonal() + INDEFINITE * size)
-    return _core.cholesky(raised, n_threads) < 0
+    return _core.data.cholesky(raised, n_threads) < 0
 
 
 def has_negative_direction(gram: Gram, *, of_differences: bool) -> bool:
@@ -209,12 +209,12 @@ class LowRankSystem(KernelSystem):
 
     def __init__(self, factor: Vector, n_threads: int) -> None:
         self.columns, self.n_threads = np.ascontiguousarray(factor.T), n_threads
-        self.rows = _core.Matrix.dense(factor)
+        self.rows = _core.data.Matrix.dense(factor)
 
     def times(self, own: Vector) -> Vector:
         """Return L L' own."""
-        w = _core.weighted_row_sum(self.rows, own, self.n_threads)
-        return _core.scores(self.rows, w[None, :], np.zeros(1), self.n_threads)[:, 0]
+        w = _core.data.weighted_row_sum(self.rows, own, self.n_threads)
+        return _core.data.scores(self.rows, w[None, :], np.zeros(1), self.n_threads)[:, 0]
 
     def _prepare(self) -> None:
         columns, diagonal = self.columns.copy(), 1.0 / self.v
@@ -250,11 +250,11 @@ class FullSystem(KernelSystem):
 
     def __init__(self, values: Vector, n_threads: int) -> None:
         self.values, self.n_threads = values, n_threads
-        self.view = _core.Matrix.dense(values)
+        self.view = _core.data.Matrix.dense(values)
 
     def times(self, own: Vector) -> Vector:
         """Return K own."""
-        return _core.scores(self.view, own[None, :], np.zeros(1), self.n_threads)[:, 0]
+        return _core.data.scores(self.view, own[None, :], np.zeros(1), self.n_threads)[:, 0]
 
     def _prepare(self) -> None:
         self.root = np.sqrt(self.v)
@@ -263,4 +263,4 @@ class FullSystem(KernelSystem):
         self.factor = cholesky_factor(matrix, self.n_threads)
 
     def _solve_once(self, right: Vector) -> Vector:
-        return self.root * _core.cholesky_solve(self.factor, self.root * right)
+        return self.root * _core.data.cholesky_solve(self.factor, self.root * right)

@@ -281,7 +281,7 @@ class KernelRun(Run[KernelSolution], Generic[P]):
         So it does not matter how a small problem was begun. What can be had of that in time is kept.
         """
         best, self.beta = point, point.beta
-        with suppress(_core.Stopped):
+        with suppress(_core.system.Stopped):
             for best in self.exact_steps(point, self._least(point)):
                 self.beta = best.beta
                 self.monitor.check()

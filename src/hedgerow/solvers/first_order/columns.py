@@ -20,13 +20,15 @@ __all__ = ["curvatures", "mapped"]
 Vector = NDArray[np.float64]
 
 
-def mapped(matrix: _core.Matrix, function: Callable[[NDArray[Any]], NDArray[Any]]) -> _core.Matrix:
+def mapped(
+    matrix: _core.data.Matrix, function: Callable[[NDArray[Any]], NDArray[Any]]
+) -> _core.data.Matrix:
     """Return the matrix of function(x_ij), for a function that keeps 0."""
     parts = matrix.parts
     if len(parts) == 1:
-        return _core.Matrix.dense(function(parts[0]))
+        return _core.data.Matrix.dense(function(parts[0]))
     values, indices, indptr, n_cols = parts
-    return _core.Matrix.csr(function(values), indices, indptr, n_cols)
+    return _core.data.Matrix.csr(function(values), indices, indptr, n_cols)
 
 
 def curvatures(problem: LinearProblem) -> Vector:
@@ -36,10 +38,12 @@ def curvatures(problem: LinearProblem) -> Vector:
     intercept, which follows w, x_ij is taken from its mean weighted by k_i.
     """
     largest = _largest_second_derivatives(problem)
-    squares = _core.weighted_row_sum(mapped(problem.matrix, np.square), largest, problem.n_threads)
+    squares = _core.data.weighted_row_sum(
+        mapped(problem.matrix, np.square), largest, problem.n_threads
+    )
     total = float(np.sum(largest))
     if problem.intercept == "free" and total > 0.0:
-        sums = _core.weighted_row_sum(problem.matrix, largest, problem.n_threads)
+        sums = _core.data.weighted_row_sum(problem.matrix, largest, problem.n_threads)
         squares = squares - np.square(sums) / total
     elif problem.intercept == "penalized":
         squares = np.append(squares, problem.rho * total)

@@ -55,7 +55,7 @@ class _Scaling:
         self.sizes = mapped(problem.matrix, np.abs)
         ones = np.ones((1, problem.shape[1]))
         constant = np.array([np.sqrt(problem.rho)])
-        lengths = _core.scores(self.sizes, ones, constant, problem.n_threads)
+        lengths = _core.data.scores(self.sizes, ones, constant, problem.n_threads)
         self.longest = float(np.max(lengths)) or 1.0
 
     def advance(self, point: Iterate) -> bool:
@@ -67,7 +67,7 @@ class _Scaling:
     def _halves(self, point: Iterate) -> tuple[Vector, Vector]:
         """Return P and N: their difference is in the gradient, their sum asks for |x_ij|."""
         problem = self.problem
-        sums = _core.weighted_row_sum(self.sizes, point.alpha, problem.n_threads)
+        sums = _core.data.weighted_row_sum(self.sizes, point.alpha, problem.n_threads)
         if problem.intercept == "penalized":
             total = float(np.sum(point.alpha)) + abs(problem.pull)
             sums = np.append(sums, problem.intercept_scaling * total)

@@ -51,13 +51,13 @@ class _Averaging:
 
     def order(self, epoch: int) -> Rows:
         """Draw rows, each time anew."""
-        drawn = self.total * _core.random_uniform(self.seed, epoch, len(self.rows))
+        drawn = self.total * _core.system.random_uniform(self.seed, epoch, len(self.rows))
         position = np.searchsorted(self.chances, drawn, side="right")
         return self.rows[np.minimum(position, len(self.rows) - 1)]
 
     def visit(self, order: Rows, violations: Rows) -> int:
         """Make a step for each row."""
-        n_made, self.harmonic = _core.averaged_steps(
+        n_made, self.harmonic = _core.solver.averaged_steps(
             self.problem.matrix,
             self.problem.y,
             self.problem.target,

@@ -61,12 +61,12 @@ class _Steady:
 
     def order(self, epoch: int) -> Rows:
         """Shuffle the rows."""
-        return self.rows[_core.random_permutation(self.seed, epoch, len(self.rows))]
+        return self.rows[_core.system.random_permutation(self.seed, epoch, len(self.rows))]
 
     def visit(self, order: Rows, violations: Rows) -> int:
         """Make a step for each row."""
         is_free = self.problem.intercept == "free"
-        n_made, self.intercept = _core.steady_steps(
+        n_made, self.intercept = _core.solver.steady_steps(
             self.problem.matrix,
             self.problem.y,
             self.problem.target,
@@ -117,7 +117,7 @@ def _share(problem: LinearProblem, form: str, rate: float | None) -> float:
     total = float(np.sum(problem.weight))
     if rate is None:
         used = used_rows(problem)
-        norms = _core.row_sq_norms(problem.matrix, problem.n_threads)[used]
+        norms = _core.data.row_sq_norms(problem.matrix, problem.n_threads)[used]
         constant = 1.0 if problem.intercept == "free" else problem.rho
         mean = float(np.mean(norms)) + constant
         return min(GENTLE / (mean * total), GENTLE) if mean > 0.0 else GENTLE

@@ -49,7 +49,7 @@ def finish_exactly(run: LinearRun, alpha: Vector) -> None:
         _cancel_out(run)
     if not is_cheap(problem) or run.relative_gap > 1e-2:
         return
-    norms = _core.row_sq_norms(problem.matrix, problem.n_threads) + problem.rho
+    norms = _core.data.row_sq_norms(problem.matrix, problem.n_threads) + problem.rho
     stiffness = STIFF / max(float(np.mean(norms)), 1e-100)
     system = ridge_system(problem)
     groups = _Groups(problem, alpha)
@@ -75,10 +75,12 @@ def _cancel_out(run: LinearRun) -> None:
         return
     between = (alpha > problem.lower) & (alpha < problem.upper)
     threads = problem.n_threads
-    w = _core.weighted_row_sum(problem.matrix, problem.y * alpha, threads)
-    gram = _core.gram(problem.matrix, between.astype(np.float64), 1.0, threads)
+    w = _core.data.weighted_row_sum(problem.matrix, problem.y * alpha, threads)
+    gram = _core.data.gram(problem.matrix, between.astype(np.float64), 1.0, threads)
     back, *_ = np.linalg.lstsq(gram, np.append(w, 0.0), rcond=None)
-    scores = _core.scores(problem.matrix, back[None, :-1].copy(), back[-1:].copy(), threads)[:, 0]
+    scores = _core.data.scores(problem.matrix, back[None, :-1].copy(), back[-1:].copy(), threads)[
+        :, 0
+    ]
     run.offer_dual(alpha - np.where(between, problem.y * scores, 0.0))
 
 

@@ -105,7 +105,7 @@ class _Path:
             objective.take_best_intercept()  # without curvature in b, Newton's method is blind
         gradient = objective.gradient()
         lower = cholesky_factor(objective.hessian(), objective.problem.n_threads)
-        direction = -_core.cholesky_solve(lower, gradient)
+        direction = -_core.data.cholesky_solve(lower, gradient)
         objective.step(direction, inner(gradient, direction))
         gradient = objective.gradient()
         apart = objective.rows_apart(gradient)

@@ -113,7 +113,7 @@ def next_mark(run: LinearRun, mark: float, gap: float) -> float:
     return mark * float(np.clip(np.sqrt(share) if run.problem.loss.is_smooth else share, 0.03, 0.5))
 
 
-def _core_solver(run: LinearRun) -> _core.DualCoordinateDescent:
+def _core_solver(run: LinearRun) -> _core.solver.DualCoordinateDescent:
     """Return the core's solver for this problem."""
     problem = run.problem
     options = {name: run.option(name) for name in ("order", "shrinking")}
@@ -124,13 +124,13 @@ def _core_solver(run: LinearRun) -> _core.DualCoordinateDescent:
 
 def core_solver(
     problem: LinearProblem, rho: float, seed: int, options: Mapping[str, Any], *, moves_shift: bool
-) -> _core.DualCoordinateDescent:
+) -> _core.solver.DualCoordinateDescent:
     """Return the core's solver for a problem.
 
     ``rho`` weighs the intercept, or the balance if it is free, of which the solver may then move the
     multiplier between its sweeps.
     """
-    return _core.DualCoordinateDescent(
+    return _core.solver.DualCoordinateDescent(
         problem.matrix,
         problem.y,
         problem.target,
@@ -155,7 +155,7 @@ def weight_of_intercept(problem: LinearProblem) -> float:
     """
     if problem.intercept != "free":
         return problem.rho
-    norms = _core.row_sq_norms(problem.matrix, problem.n_threads)
+    norms = _core.data.row_sq_norms(problem.matrix, problem.n_threads)
     return stiffness(problem.loss, float(np.mean(norms)), problem.weight, len(norms))
 
 
@@ -167,7 +167,9 @@ def stiffness(loss: Loss, mean_norm: float, weight: Vector, n_rows: int) -> floa
     return mean_norm + curvature or 1.0
 
 
-def _offer_core(run: LinearRun, core: _core.DualCoordinateDescent, *, thoroughly: bool) -> float:
+def _offer_core(
+    run: LinearRun, core: _core.solver.DualCoordinateDescent, *, thoroughly: bool
+) -> float:
     """Offer where the core stands; return about the relative gap."""
     point = core.w, core.intercept, core.alpha, core.scores
     return offer_point(run, *point, thoroughly=thoroughly)

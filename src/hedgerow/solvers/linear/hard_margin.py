@@ -74,7 +74,7 @@ def hard_margin(run: GapRun[HardMarginProblem], solve_soft: SolveSoft) -> Status
 
 def _mean_square(problem: LinearProblem) -> float:
     """Return the mean |x_i|^2 of rows with weight, that of the constant feature included."""
-    norms = _core.row_sq_norms(problem.matrix, problem.n_threads)[problem.weight > 0]
+    norms = _core.data.row_sq_norms(problem.matrix, problem.n_threads)[problem.weight > 0]
     return (float(np.mean(norms)) + problem.rho) or 1.0
 
 

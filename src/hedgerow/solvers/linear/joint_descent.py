@@ -71,7 +71,7 @@ class _JointDescent:
         self.live = list(range(len(runs)))
         self.marks = np.array([FIRST_MARK * problem.unit for problem in problems])
         self.burst = FIRST_BURST
-        self.core = _core.JointDescent(
+        self.core = _core.solver.JointDescent(
             first.problem.matrix,
             np.array([problem.y * problem.weight for problem in problems]),
             loss=str(first.problem.loss.core_rule),

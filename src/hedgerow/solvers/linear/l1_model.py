@@ -50,14 +50,14 @@ class L1Model:
         self.price = price
         self.point = start.copy()
         self.slope = slope.copy()
-        self._view = _core.Matrix.dense(hessian)
+        self._view = _core.data.Matrix.dense(hessian)
 
     def minimise(self, n_threads: int) -> Vector:
         """Return a point at which the function is least, or near enough to be the next start."""
         rounding = ROUNDING * max(1.0, float(np.max(np.abs(self.slope), initial=0.0)))
         tolerance = max(rounding, ENOUGH * self._violation())
         for _ in range(TURNS):
-            violation = _core.l1_sweeps(
+            violation = _core.solver.l1_sweeps(
                 self.hessian, self.price, self.point, self.slope, SWEEPS, tolerance
             )
             if violation <= tolerance:
@@ -122,13 +122,13 @@ class L1Model:
         size = np.where(price > 0.0, np.abs(here), np.inf)
         damping = caution * float(np.max(np.abs(downhill))) / size
         np.fill_diagonal(system, diagonal + damping)
-        return _core.cholesky_solve(cholesky_factor(system, n_threads), downhill)
+        return _core.data.cholesky_solve(cholesky_factor(system, n_threads), downhill)
 
     def _moved(self, moves: NDArray[np.intp], there: Vector, n_threads: int) -> bool:
         """Set some unknowns if that lowers the function; return whether it did."""
         step = np.zeros_like(self.point)
         step[moves] = there - self.point[moves]
-        rise = _core.scores(self._view, step[None, :], np.zeros(1), n_threads)[:, 0]
+        rise = _core.data.scores(self._view, step[None, :], np.zeros(1), n_threads)[:, 0]
         prices = inner(self.price[moves], np.abs(there) - np.abs(self.point[moves]))
         change = inner(self.slope, step) + 0.5 * inner(step, rise) + prices
         if not change < 0.0:

@@ -161,7 +161,7 @@ class _Direct:
         gradient = objective.gradient()
         hessian = objective.hessian(self._sample(), self.known)
         lower = cholesky_factor(hessian, objective.problem.n_threads)
-        direction = -_core.cholesky_solve(lower, gradient)
+        direction = -_core.data.cholesky_solve(lower, gradient)
         predicted = -inner(gradient, direction)
         objective.step(direction, -predicted)
         self.was_cut = self.every > 1 and predicted > SLOW * self.predicted

@@ -129,7 +129,7 @@ class _Part:
 
     problem: LinearProblem
     columns: NDArray[np.intp]
-    matrix: _core.Matrix
+    matrix: _core.data.Matrix
     constant: float
     start: Vector
     price: Vector
@@ -184,7 +184,7 @@ class _Part:
         return alpha - curvature * self.margins_of(step)
 
     def _model(self, curvature: Vector, slope: Vector) -> L1Model:
-        hessian = _core.gram(self.matrix, curvature, self.constant, self.problem.n_threads)
+        hessian = _core.data.gram(self.matrix, curvature, self.constant, self.problem.n_threads)
         return L1Model(hessian, self.price, self.start, slope)
 
     def _slope(self, alpha: Vector, v: Vector) -> Vector:
@@ -203,7 +203,9 @@ class _Part:
         d_w, d_b = step[: len(self.columns)], 0.0
         if self.constant:
             d_b = self.constant * float(step[-1])
-        scores = _core.scores(self.matrix, d_w[None, :], np.array([d_b]), self.problem.n_threads)
+        scores = _core.data.scores(
+            self.matrix, d_w[None, :], np.array([d_b]), self.problem.n_threads
+        )
         return self.problem.y * scores[:, 0]
 
 

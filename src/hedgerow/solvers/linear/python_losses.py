@@ -1,4 +1,4 @@
-"""Losses that the core does not know, evaluated in Python: what `_core.loss_at` and `_core.loss_along` return."""
+"""Losses that the core does not know, evaluated in Python: what `_core.loss.loss_at` and `_core.loss.loss_along` return."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 
 class LossSums(NamedTuple):
-    """What the losses of all rows add up to; see _core.LossSums."""
+    """What the losses of all rows add up to; see _core.loss.LossSums."""
 
     balance: float
     smooth: float

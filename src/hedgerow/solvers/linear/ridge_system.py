@@ -97,7 +97,7 @@ def cholesky_factor(matrix: NDArray[np.float64], n_threads: int) -> NDArray[np.f
     while True:
         lower = matrix.copy()
         np.fill_diagonal(lower, diagonal * (1.0 + relative))
-        if _core.cholesky(lower, n_threads) < 0:
+        if _core.data.cholesky(lower, n_threads) < 0:
             return lower
         relative = max(1e-15, 10.0 * relative)
         if relative > 1.0:
@@ -130,7 +130,7 @@ class NarrowSystem:
         """Form and factorise X' V X + I."""
         problem = self.problem
         self.v = v
-        self.matrix = _core.gram(problem.matrix, v, self.constant, problem.n_threads)
+        self.matrix = _core.data.gram(problem.matrix, v, self.constant, problem.n_threads)
         diagonal = self.matrix.diagonal() + 1.0
         if problem.intercept == "free":
             # A free intercept has no penalty; if no row has weight nothing moves it.
@@ -154,10 +154,10 @@ class NarrowSystem:
         return Direction(self.v * (target - d_margin), d_margin, d_w, d_b)
 
     def _solve(self, right: Vector) -> Vector:
-        point = _core.cholesky_solve(self.factor, right)
-        matrix = _core.Matrix.dense(self.matrix)
-        residual = right - _core.scores(matrix, point[None, :], np.zeros(1), 1)[:, 0]
-        return point + _core.cholesky_solve(self.factor, residual)
+        point = _core.data.cholesky_solve(self.factor, right)
+        matrix = _core.data.Matrix.dense(self.matrix)
+        residual = right - _core.data.scores(matrix, point[None, :], np.zeros(1), 1)[:, 0]
+        return point + _core.data.cholesky_solve(self.factor, residual)
 
     def move(self, step: Direction, length: float) -> None:
         """Add length times the step to (w, b)."""
@@ -185,8 +185,8 @@ class WideSystem:
 
     def __init__(self, problem: LinearProblem) -> None:
         self.problem = problem
-        self.kernel = _core.row_gram(problem.matrix, problem.n_threads) + problem.rho
-        self.view = _core.Matrix.dense(self.kernel)
+        self.kernel = _core.data.row_gram(problem.matrix, problem.n_threads) + problem.rho
+        self.view = _core.data.Matrix.dense(self.kernel)
         self.place(np.zeros(problem.shape[0]), 0.0)
 
     def point(self) -> tuple[Vector, float]:
@@ -216,7 +216,7 @@ class WideSystem:
     def _times_kernel(self, alpha: Vector) -> Vector:
         """Return K alpha; K includes a penalised intercept's s^2."""
         y, n_threads = self.problem.y, self.problem.n_threads
-        return y * _core.scores(self.view, (y * alpha)[None, :], np.zeros(1), n_threads)[:, 0]
+        return y * _core.data.scores(self.view, (y * alpha)[None, :], np.zeros(1), n_threads)[:, 0]
 
     def factorise(self, v: Vector) -> None:
         """Form and factorise I + S K S."""
@@ -231,11 +231,11 @@ class WideSystem:
         y = self.problem.y
         missing = alpha - self.beta
         right = self.root * (target - self._times_kernel(missing))
-        h = _core.cholesky_solve(self.factor, right)
+        h = _core.data.cholesky_solve(self.factor, right)
         d_b = 0.0
         if self.problem.intercept == "free":
             signs = self.root * y
-            pull = _core.cholesky_solve(self.factor, signs)
+            pull = _core.data.cholesky_solve(self.factor, signs)
             stiffness = float(np.sum(signs * pull))
             if stiffness > 0:
                 excess = float(np.sum(y * alpha) + np.sum(signs * h)) - self.problem.pull

@@ -5,7 +5,7 @@ without an intercept z = w. With D = 1 but for a free t, where it is 0,
 
     objective(z) = 1/2 <z, D z> + q k t + sum_i smooth_i(r_i)        r_i = p_i - y_i <z, (x_i, k)>
 
-where smooth_i is the loss itself, or the augmented Lagrangian of one with kinks (`_core.LossShape`). A
+where smooth_i is the loss itself, or the augmented Lagrangian of one with kinks (`_core.loss.LossShape`). A
 loss that the core does not know is evaluated in Python (`python_losses`).
 At every point the true losses and their duals are at hand too: a gap costs nothing.
 """
@@ -208,7 +208,7 @@ class SmoothObjective:
             self.residual[:] = problem.residuals(problem.scores(self.w, self.intercept))
             self._evaluate_residuals()
             return
-        self.combined, self.sums = _core.loss_pass(
+        self.combined, self.sums = _core.loss.loss_pass(
             problem.matrix,
             self.shape,
             problem.y,
@@ -238,7 +238,7 @@ class SmoothObjective:
         self.z = np.append(self.w, best)
         self._evaluate_residuals()
 
-    def reshape(self, shape: _core.LossShape | None, shift: Vector | None) -> None:
+    def reshape(self, shape: _core.loss.LossShape | None, shift: Vector | None) -> None:
         """Take another smoothed loss at the same point."""
         self.shape, self.shift = shape, shift
         self._evaluate_residuals()
@@ -271,11 +271,11 @@ class SmoothObjective:
 
     def _gram_of(self, v: Vector) -> Vector:
         """Return the sum of v_i z_i z_i'."""
-        return _core.gram(self.problem.matrix, v, self.constant, self.problem.n_threads)
+        return _core.data.gram(self.problem.matrix, v, self.constant, self.problem.n_threads)
 
     def _squares_of(self, v: Vector) -> Vector:
         """Return its diagonal."""
-        squares = _core.weighted_square_sum(self.problem.matrix, v, self.problem.n_threads)
+        squares = _core.data.weighted_square_sum(self.problem.matrix, v, self.problem.n_threads)
         if self.constant:
             squares = np.append(squares, self.constant**2 * float(np.sum(v)))
         return squares
@@ -290,7 +290,7 @@ class SmoothObjective:
     def hessian_times(self, p: Vector) -> Vector:
         """Return the product of the second derivatives with a vector."""
         problem = self.problem
-        product = _core.gram_times(
+        product = _core.data.gram_times(
             problem.matrix, self.curvature, self.constant, p, problem.n_threads
         )
         return self.penalised * p + product
@@ -342,7 +342,7 @@ class SmoothObjective:
             self.sums = sums_in_python(problem, self.residual, self.alpha, self.curvature)
         else:
             rows = (problem.y, problem.target, problem.weight, self.shift)
-            self.sums = _core.loss_at(
+            self.sums = _core.loss.loss_at(
                 self.shape, *rows, self.residual, self.alpha, self.curvature, problem.n_threads
             )
         self.combined = problem.combine(self.alpha)
@@ -353,7 +353,7 @@ class SmoothObjective:
         if self.shape is None:
             return derivatives_in_python(problem, self.residual, change, length)
         rows = (problem.weight, self.shift, self.residual, change)
-        _, slope, rise = _core.loss_along(self.shape, *rows, length, problem.n_threads)
+        _, slope, rise = _core.loss.loss_along(self.shape, *rows, length, problem.n_threads)
         return slope, rise
 
     def _best_length(

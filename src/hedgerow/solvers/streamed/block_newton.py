@@ -127,7 +127,7 @@ class NewtonState:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over the rows of all blocks; see _core.LossSums."""
+    """Sums over the rows of all blocks; see _core.loss.LossSums."""
 
     balance: float
     smooth: float

@@ -141,7 +141,7 @@ class StreamedFit:
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 self.status = self._end(self._passes())
-        except _core.Stopped:
+        except _core.system.Stopped:
             self._certified_at = -1  # some blocks may have been visited since
             self.status = self._end(self._monitor.reason or "stopped")
 
@@ -212,7 +212,7 @@ class StreamedFit:
         pending = [StreamedCertificate(*state.point(self._common)) for state in self.states]
         for block in self.task.rows.blocks():
             if self._monitor.reason == "interrupted":
-                raise _core.Stopped
+                raise _core.system.Stopped
             for k, each in enumerate(pending):
                 problem = self.task.block(k, block)
                 alpha = each.add(problem, self.states[k].alpha_of(problem, block.rows))

@@ -52,7 +52,7 @@ def broad_gram(objective: SmoothObjective, window: float) -> Vector:
     broad = smoothed(problem, BROADER * window)
     rows = (problem.y, problem.target, problem.weight, broad.shift)
     assert broad.shape is not None  # rows in blocks have losses that the core knows
-    broad.sums = _core.loss_at(
+    broad.sums = _core.loss.loss_at(
         broad.shape, *rows, objective.residual, broad.alpha, broad.curvature, problem.n_threads
     )
     return broad.gram()
@@ -139,7 +139,7 @@ class StepModel:
         matrix[loose] = matrix[:, loose] = 0.0
         matrix[loose, loose] = np.abs(slope[loose]) / self.unit + (slope[loose] == 0.0)
         factor = cholesky_factor(matrix, self.rare.n_threads)
-        return -_core.cholesky_solve(factor, slope)
+        return -_core.data.cholesky_solve(factor, slope)
 
 
 def _times(matrix: Vector, vector: Vector) -> Vector:

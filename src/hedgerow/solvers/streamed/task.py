@@ -74,7 +74,7 @@ class StreamedTask:
 
     def without_rows(self) -> LinearProblem:
         """Return what the problems of all blocks have in common."""
-        nothing = _core.Matrix.dense(np.empty((0, self.rows.n_features)))
+        nothing = _core.data.Matrix.dense(np.empty((0, self.rows.n_features)))
         none: NDArray[Any] = np.empty(0, dtype=np.int64)
         return self._of_rows(0, nothing, none, None)
 
@@ -82,7 +82,7 @@ class StreamedTask:
         """Return the part of a problem that a block is."""
         return self._of_rows(k, block.matrix, block.targets, block.weights)
 
-    def whole(self, matrix: _core.Matrix) -> list[LinearProblem]:
+    def whole(self, matrix: _core.data.Matrix) -> list[LinearProblem]:
         """Return every problem, where the sample is all rows; ``matrix`` has its rows."""
         labels, weights = self._sample.labels, self._sample.weights
         return [self._of_rows(k, matrix, labels, weights) for k in range(self.n_problems)]
@@ -107,7 +107,7 @@ class StreamedTask:
         return self.survey.sample
 
     def _of_rows(
-        self, k: int, matrix: _core.Matrix, targets: NDArray[Any], weights: Vector | None
+        self, k: int, matrix: _core.data.Matrix, targets: NDArray[Any], weights: Vector | None
     ) -> LinearProblem:
         arrays = self.arrays(k, targets)
         if weights is not None:
