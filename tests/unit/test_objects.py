@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
 from hedgerow import RBF, SVC, SVDD, SVR, FunctionKernel, NuSVC, NuSVR, OneClassSVM, load, save
+from hedgerow.cli.loaded_model import load_model
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.kernels import ObjectKernel, Precomputed, RowsKernel
 from hedgerow.perceptron import KernelPerceptron
@@ -330,6 +331,12 @@ def test_a_saved_or_pickled_machine_of_strings_is_the_same_to_the_bit(machine, t
         assert again.support_vectors_ == model.support_vectors_
         assert np.array_equal(again.predict(NEW), model.predict(NEW))
         assert np.array_equal(answers(again, NEW), answers(model, NEW))
+
+
+def test_the_command_line_has_no_columns_for_a_model_of_objects(tmp_path):
+    save(SVC(kernel=Spectrum()).fit(TEXTS, KINDS), tmp_path / "m.hedge")
+    with pytest.raises(ParameterError, match="SVC that was fitted on objects"):
+        load_model(str(tmp_path / "m.hedge"))
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array], ids=["lists", "tuples", "arrays"])

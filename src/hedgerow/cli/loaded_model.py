@@ -224,6 +224,9 @@ def load_model(path: str) -> LoadedModel:
     if not is_fitted(estimator):
         msg = f"{path} holds a {kind} that is not fitted; fit it before you save it"
         raise ParameterError(msg)
+    if not hasattr(estimator, "n_features_in_"):
+        msg = f"{path} holds a {kind} that was fitted on objects, not on the columns of a table; load it in Python"
+        raise ParameterError(msg)
     if isinstance(estimator, TableClassifier):
         return _LoadedTableClassifier(path, estimator)
     takes_categories = hasattr(estimator, "category_columns_")
