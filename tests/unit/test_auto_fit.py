@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from hedgerow.auto import TableClassifier, TableEncoder, auto_fit
-from hedgerow.auto.choose import Search, cross_validate
+from hedgerow.auto.choose import Search, cross_validate, training_folds
 from hedgerow.auto.columns import as_columns
-from hedgerow.auto.split import held_out_mask, training_folds
+from hedgerow.auto.sample import held_out_mask
 from hedgerow.data.io import Table
 from hedgerow.errors import DataError, NotCertifiedWarning, ParameterError
 from hedgerow.linear import LinearSVC

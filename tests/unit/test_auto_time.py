@@ -11,9 +11,8 @@ from sklearn.datasets import load_iris
 
 from hedgerow import engine
 from hedgerow.auto import TableClassifier, auto_fit
-from hedgerow.auto.choose import cross_validate
+from hedgerow.auto.choose import cross_validate, training_folds
 from hedgerow.auto.columns import as_columns
-from hedgerow.auto.split import training_folds
 from hedgerow.errors import NotCertifiedWarning
 from hedgerow.linear import LinearSVC
 from hedgerow.linear.paths import predictions_along

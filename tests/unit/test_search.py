@@ -58,7 +58,7 @@ class FitAndScore:
 
 
 def search(grid=GRID, **options):
-    folds = dealt_folds(Y, 5, np.ones(len(Y)), seed=0)
+    folds = dealt_folds(Y, 5, np.random.default_rng(0))
     return run_trials(FitAndScore(KNeighborsClassifier(), X, Y), grid, folds, **options)
 
 
@@ -130,7 +130,7 @@ def test_a_candidate_without_a_score_is_not_complete_and_costs_no_fold():
     def judge(_, candidates):
         return [np.nan if each["a"] == 2 else each["a"] for each in candidates]
 
-    folds = dealt_folds(Y, 3, np.ones(len(Y)), seed=0)
+    folds = dealt_folds(Y, 3, np.random.default_rng(0))
     trials = run_trials(judge, [{"a": 1.0}, {"a": 2.0}], folds)
     assert [len(trial.scores) for trial in trials.trials] == [3, 3]
     assert [trial.status for trial in trials.trials] == ["complete", "time_limit"]

@@ -11,6 +11,7 @@ from hedgerow.auto.rivals import Rival, Rivals
 from hedgerow.describe.hints import TABLE_RULES, Hint
 from hedgerow.describe.profile import Profile
 from hedgerow.problems.certificates import Certificate
+from hedgerow.search.trials import edge_of
 
 __all__ = ["Evidence", "advise"]
 
@@ -135,11 +136,11 @@ def _c_at_edge(seen: Evidence) -> str:
     best, *others = sorted(seen.scores, key=lambda score: -score.accuracy) or (None,)
     if best is None or not others or best.accuracy - others[0].accuracy <= best.standard_error:
         return ""
-    if best is seen.scores[0]:
-        return f"The best C is the smallest one tried: try some down to {best.C / 64:g} (--Cs)."
-    if best is seen.scores[-1]:
-        return f"The best C is the largest one tried: try some up to {best.C * 64:g} (--Cs)."
-    return ""
+    side = edge_of(best.C, [score.C for score in seen.scores])
+    if side is None:
+        return ""
+    beyond = f"down to {best.C / 64:g}" if side == "smallest" else f"up to {best.C * 64:g}"
+    return f"The best C is the {side} one tried: try some {beyond} (--Cs)."
 
 
 def _few_test_rows(seen: Evidence) -> str:

@@ -13,14 +13,14 @@ from sklearn.base import clone
 from hedgerow._engine import check_n_threads
 from hedgerow.auto.columns import Columns
 from hedgerow.auto.encoder import TableEncoder
-from hedgerow.errors import ParameterError
+from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear.paths import predictions_along
 from hedgerow.monitor import Reason
-from hedgerow.search.folds import Fold
+from hedgerow.search.folds import Fold, dealt_folds
 from hedgerow.search.running import Progress, run_trials
 from hedgerow.search.trials import Parameters, Trial, Trials
 
-__all__ = ["DEFAULT_CS", "CandidateScore", "Search", "cross_validate"]
+__all__ = ["DEFAULT_CS", "CandidateScore", "Search", "cross_validate", "training_folds"]
 
 DEFAULT_CS = tuple(float(2.0**exponent) for exponent in range(-8, 9, 2))
 
@@ -163,6 +163,25 @@ class _AccuracyAlongPath:
             np.nan if status in get_args(Reason) else float(np.mean(labels == y))
             for labels, status in path
         )
+
+
+def training_folds(
+    codes: NDArray[np.int64], n_folds: int, generator: np.random.Generator
+) -> list[Fold]:
+    """Return shuffled, stratified folds.
+
+    There are at most as many folds as the second largest class has rows, so that no fold takes
+    away all classes but one.
+    """
+    second_largest = int(np.sort(np.append(np.bincount(codes), 0))[-2])
+    n_folds = min(n_folds, second_largest)
+    if n_folds < 2:
+        msg = (
+            "choosing C needs two classes with at least two training rows each, and the second "
+            f"largest class has {second_largest}; add rows"
+        )
+        raise DataError(msg)
+    return dealt_folds(codes, n_folds, generator)
 
 
 def _checked(Cs: Sequence[float]) -> list[float]:

@@ -12,12 +12,11 @@ import numpy as np
 
 from hedgerow._base.parameters import check_seed, generator_of
 from hedgerow.auto.advice import Evidence, advise
-from hedgerow.auto.choose import DEFAULT_CS, Search, cross_validate
+from hedgerow.auto.choose import DEFAULT_CS, Search, cross_validate, training_folds
 from hedgerow.auto.judge import judge
 from hedgerow.auto.result import AutoResult
 from hedgerow.auto.rivals import compare_rivals, is_worthwhile
 from hedgerow.auto.sample import Sample, train_and_test, training_sample
-from hedgerow.auto.split import training_folds
 from hedgerow.auto.table_classifier import TableClassifier
 from hedgerow.data.targets import encode_labels
 from hedgerow.describe.profile import profile_of

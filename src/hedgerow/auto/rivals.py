@@ -24,7 +24,7 @@ from hedgerow.data.rows import dense
 from hedgerow.data.targets import encode_labels
 from hedgerow.linear import LinearSVC
 from hedgerow.monitor import current
-from hedgerow.search.folds import Fold, deal, numbered_folds
+from hedgerow.search.folds import Fold, dealt_folds
 from hedgerow.search.out_of_fold import ScoredData, cross_scores
 
 __all__ = ["Rival", "Rivals", "compare_rivals", "is_worthwhile"]
@@ -111,7 +111,7 @@ def compare_rivals(model: TableClassifier, train: Sample) -> Rivals | None:
         return None
     X = model.encoder_.transform(train.X.take(drawn))
     data = ScoredData(dense(X), codes, classes=np.empty(0))
-    folds = numbered_folds(deal(codes, _N_FOLDS, generator), _N_FOLDS)
+    folds = dealt_folds(codes, _N_FOLDS, generator)
     n_jobs, seed = model.learner_.n_jobs, model.learner_.random_state
     is_right = partial(_is_right, data=data, folds=folds, n_jobs=n_jobs)
     linear = _linear(is_right, model.learner_, len(train.y) / n_rows)

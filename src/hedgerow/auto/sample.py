@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from hedgerow.auto.columns import Columns, as_columns
 from hedgerow.auto.judge import refuse_unknown_labels
-from hedgerow.auto.split import held_out_mask
 from hedgerow.data.io import Table
 from hedgerow.data.targets import encode_labels
 from hedgerow.data.training_data import check_labels, refuse_one_class
 from hedgerow.errors import DataError
 
-__all__ = ["Sample", "series_name", "train_and_test", "training_sample"]
+__all__ = ["Sample", "held_out_mask", "series_name", "train_and_test", "training_sample"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,27 @@ def train_and_test(
     held = _sample(test, None) if isinstance(test, Table) else _sample(*test)
     refuse_unknown_labels(held.y, np.unique(sample.y), "the test rows", "the training rows")
     return sample, held
+
+
+def held_out_mask(
+    codes: NDArray[np.int64], share: float, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which rows to keep apart: the share of every class, but never all of a class.
+
+    Written here because scikit-learn's splitters refuse or warn where a class has a row or two, and real
+    tables have such classes.
+    """
+    held_out = np.zeros(len(codes), np.bool_)
+    for code in np.unique(codes):
+        rows = generator.permutation(np.flatnonzero(codes == code))
+        held_out[rows[: min(round(share * len(rows)), len(rows) - 1)]] = True
+    if not held_out.any():
+        msg = (
+            f"a share of {share:g} of {len(codes)} rows leaves none for the test; "
+            "give more rows or a larger share"
+        )
+        raise DataError(msg)
+    return held_out
 
 
 def series_name(y: Any) -> str | None:

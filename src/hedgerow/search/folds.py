@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow._base.parameters import generator_of, is_whole
 from hedgerow.errors import DataError
 
-__all__ = ["Fold", "class_folds", "cv_rule", "deal", "dealt_folds", "given_folds", "numbered_folds"]
+__all__ = ["Fold", "class_folds", "cv_rule", "dealt_folds", "fold_generator", "given_folds"]
 
 _FOLD_STREAM = 1 << 62
 """Keeps the draw of the folds apart from whatever else the same seed draws."""
@@ -23,32 +23,26 @@ class Fold(NamedTuple):
     test: NDArray[np.int64]
 
 
-def deal(
-    codes: NDArray[np.int64], n_folds: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return the fold of each row: shuffled and stratified, so that each class is spread evenly."""
-    shuffled = generator.permutation(len(codes))
-    dealt = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), np.int64)
-    folds[dealt] = np.arange(len(codes)) % n_folds
-    return folds
-
-
-def numbered_folds(numbers: NDArray[np.int64], n_folds: int) -> list[Fold]:
-    """Return the folds of rows that are numbered by them; all models are fitted to rows numbered -1."""
-    return [
-        Fold(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(n_folds)
-    ]
+def fold_generator(seed: int) -> np.random.Generator:
+    """Return what draws the folds of a seed."""
+    return generator_of(seed, _FOLD_STREAM)
 
 
 def dealt_folds(
-    codes: NDArray[np.int64], n_folds: int, weights: NDArray[np.float64], seed: int
+    codes: NDArray[np.int64],
+    n_folds: int,
+    generator: np.random.Generator,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[Fold]:
     """Return shuffled, stratified folds; rows without weight are never left out."""
-    counted = np.flatnonzero(weights > 0)
+    rows = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    shuffled = generator.permutation(len(rows))
+    dealt = rows[shuffled[np.argsort(codes[rows][shuffled], kind="stable")]]
     numbers = np.full(len(codes), -1)
-    numbers[counted] = deal(codes[counted], n_folds, generator_of(seed, _FOLD_STREAM))
-    return numbered_folds(numbers, n_folds)
+    numbers[dealt] = np.arange(len(dealt)) % n_folds
+    return [
+        Fold(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(n_folds)
+    ]
 
 
 def given_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any = None) -> list[Fold]:
@@ -94,7 +88,8 @@ def class_folds(
             "two; add rows of this class or remove it"
         )
         raise DataError(msg)
-    return dealt_folds(codes, min(int(cv), int(sizes[sizes > 0].min())), weights, seed)
+    n_folds = min(int(cv), int(sizes[sizes > 0].min()))
+    return dealt_folds(codes, n_folds, fold_generator(seed), weights)
 
 
 def _is_list_of_pairs(cv: Any) -> bool:

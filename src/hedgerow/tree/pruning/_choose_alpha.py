@@ -22,7 +22,7 @@ from hedgerow.data.training_data import check_weights
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.resampling.samples import take_rows
 from hedgerow.resampling.seeded import seeded_clone
-from hedgerow.search.folds import Fold, cv_rule, dealt_folds, given_folds
+from hedgerow.search.folds import Fold, cv_rule, dealt_folds, fold_generator, given_folds
 from hedgerow.search.running import run_trials
 from hedgerow.search.trials import Parameters, Trials
 from hedgerow.tree.pruning._passing_rows import leaves_and_targets, node_errors
@@ -158,7 +158,7 @@ def _dealt(n_folds: int, codes: NDArray[np.int64], weight: Vector, seed: int) ->
     if n_folds < 2:
         msg = "cross-validation needs two rows with a weight, one to fit and one to leave out; give more rows"
         raise DataError(msg)
-    return dealt_folds(codes, n_folds, weight, seed)
+    return dealt_folds(codes, n_folds, fold_generator(seed), weight)
 
 
 @dataclass(frozen=True, eq=False)
