@@ -63,7 +63,9 @@ def tables_of(X):
         "dense": _core.tree.CodeTable.of_matrix(_core.data.Matrix.dense(X), 1),
         "dense, two threads": _core.tree.CodeTable.of_matrix(_core.data.Matrix.dense(X), 2),
         "csr": _core.tree.CodeTable.of_matrix(_core.data.Matrix.csr(*parts, X.shape[1]), 1),
-        "csr, two threads": _core.tree.CodeTable.of_matrix(_core.data.Matrix.csr(*parts, X.shape[1]), 2),
+        "csr, two threads": _core.tree.CodeTable.of_matrix(
+            _core.data.Matrix.csr(*parts, X.shape[1]), 2
+        ),
         "columns": _core.tree.CodeTable.of_columns([x.copy() for x in X.T], zeros, 1),
         "columns, two threads": _core.tree.CodeTable.of_columns([x.copy() for x in X.T], zeros, 2),
     }
@@ -138,11 +140,7 @@ def test_parts_that_do_not_belong_together_are_refused(column, part):
         "width": (codes, 3, n_codes, *flags, values, edges),
         "n_codes": (codes, width, 0, *flags, values[:0], edges),
         "values": (codes, width, n_codes, *flags, np.append(values, 1.0), edges),
-<<<<<<< ours
         "edges": (codes, width, n_codes, *flags, values, np.zeros(n_codes + 1)),
-=======
-        "edges": (codes, width, n_codes, *flags, values, np.ones(n_codes + 1)),
->>>>>>> theirs
         "codes": (np.full_like(codes, 255), width, n_codes, *flags, values, edges),
     }
     columns[column] = bad[part]
