@@ -71,7 +71,7 @@ _USERS = {
     "hedgerow.perceptron._rosenblatt.current": lambda: _NOBODY,
     "hedgerow.linear._machine.current": lambda: _NOBODY,
     "hedgerow.solvers.choose.current": lambda: _NOBODY,
-    "hedgerow.solvers.settings.current": lambda: _NOBODY,
+    "hedgerow.solvers.base.current": lambda: _NOBODY,
 }
 """Every name by which what is timed reaches a monitor."""
 
