@@ -103,7 +103,7 @@ class MachineFromFiles(SupervisedMachine):
         Returns
         -------
         Self
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+            The fitted model itself. A NotCertifiedWarning is issued if the gap remains above ``tol``.
         """
         self._check()
         self._refuse_what_needs_all_rows()

@@ -78,97 +78,100 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
     .. math:: \tfrac12 |w|^2 + C \sum_i s_i \, loss(y_i (\langle w, x_i \rangle + b))
 
     with loss(m) = max(0, 1 - m), its square, or log(1 + e^-m), and s_i the weight of row i. More than
-    two classes are handled one against the rest, in pairs, or all at once, and several labels a row
-    one by one.
+    two classes are handled one-vs-rest, one-vs-one or jointly, and multilabel targets one label at
+    a time.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0; the latter with
+        The penalty on w: 1/2 \|w\|^2, or the sum of \|w_j\|, which makes many of them 0 and needs
         loss="squared_hinge" or "logistic".
     loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="squared_hinge"
-        The loss of the functional margin, by name or as a smooth :class:`hedgerow.losses.Loss` of your own.
+        The loss of the functional margin, by name or as a smooth :class:`hedgerow.losses.Loss` of
+        your own.
     dual : {"auto", True, False}, default="auto"
-        Taken for scikit-learn's sake; every solver here returns the primal and the dual solution.
+        Accepted for compatibility with scikit-learn; every solver here returns the primal and the
+        dual solution.
     tol : float, default=1e-4
-        Stop when (primal - dual) / max(\|primal\|, \|dual\|) is at most this, and certify that it is.
+        The relative gap (primal - dual) / max(\|primal\|, \|dual\|) to reach and certify.
     C : float, default=1.0
-        Weight of the losses; the larger, the less the model is held back. Infinity asks for a hard
-        margin: a NotSeparableError with a proof if no plane separates the classes.
+        The factor of the losses; a larger C means less regularisation. Infinity means a hard
+        margin; a NotSeparableError with a proof is raised if no hyperplane separates the classes.
     multi_class : {"ovr", "ovo", "crammer_singer"}, default="ovr"
-        One against the rest; one against one, a plane for each pair of classes, fitted to the rows of
-        the pair; or all at once, which minimises
+        One-vs-rest; one-vs-one, with a hyperplane for each pair of classes, fitted to the rows of
+        the pair; or all classes jointly, which minimises
         1/2 sum_k \|w_k\|^2 + C sum_i s_i max(0, 1 - score of the row's class + largest other score).
-        The latter has the hinge and the l2 penalty whatever ``loss`` says; others than the hinges are
+        The latter always uses the hinge and the l2 penalty; losses other than the hinges are
         refused.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     intercept_scaling : float, default=1.0
-        For ``intercept="penalized"``: the value s of the constant feature that carries it.
+        For ``intercept="penalized"``: the value s of the constant feature.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight. A
-        dictionary may leave out classes, which then have weight 1, or name classes that y lacks.
-        Of several labels the classes are 0 and 1, for each label.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
+        Classes missing from a dictionary have weight 1, and it may contain classes that y does not
+        have.
+        With multilabel targets the classes are 0 and 1, for each label.
     verbose : bool or int, default=0
-        If positive, the solver that ran and the certificate go to the ``hedgerow`` logger.
+        If positive, the solver and the certificate are logged to the ``hedgerow`` logger.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of coordinate descent; None is the same as 0.
+        Seed of the order of coordinate descent; None is the same as 0.
     max_iter : int, default=1000
-        Most iterations of the solver.
+        The maximum number of iterations of the solver.
     intercept : {"free", "penalized"}, default="free"
         A free intercept is not penalised, as in the textbook and LIBSVM; "penalized" adds
         (b / intercept_scaling)^2 / 2 to the objective, as LIBLINEAR and scikit-learn's LinearSVC do.
     reg_lambda : float or None, default=None
-        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; replaces C by
-        1 / (2 lambda sum of the weights). Giving both is an error.
+        The other parametrisation, lambda \|w\|^2 + weighted mean of the losses; C is then 1 / (2
+        lambda sum of the weights). Giving both is an error.
     solver : str, default="auto"
-        How to solve, by name (``hedgerow.solvers.SOLVERS``); "auto" picks by loss and shape, and
-        ``solver_`` says what it picked.
+        The name of the solver (``hedgerow.solvers.SOLVERS``); "auto" chooses by loss and shape,
+        and ``solver_`` names the choice.
     solver_options : dict or None, default=None
-        Options that the named solver alone has.
+        Options of the named solver.
     calibrate : {"sigmoid", "isotonic", None}, default=None
-        Whether there are probabilities, and by which map of scores, learnt from those of 5 folds;
-        ``predict`` then follows them.
+        Whether to provide probabilities, and the map from scores to probabilities, learnt from the
+        scores of 5 folds; ``predict`` then follows them.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     max_time : float or None, default=None
-        Seconds that a fit may take, its certificate included; it then keeps the best it has.
+        Time limit of a fit in seconds, including the certificate; the best model so far is kept.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_planes, n_features)
-        The normal vectors w: one for two classes, else one a class or label, or with
-        ``multi_class="ovo"`` one a pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., positive for the
-        second.
+        The normal vectors w: one for two classes, otherwise one per class or label, or with
+        ``multi_class="ovo"`` one per pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., positive
+        for the second.
     intercept_ : ndarray of shape (n_planes,)
         The intercepts b.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; of several labels, their columns.
+        The labels, sorted; with multilabel targets, their columns.
     multilabel_ : bool
-        Whether the rows have several labels each.
+        Whether the targets are multilabel.
     alpha_ : ndarray of shape (n_planes, n_samples)
-        The dual variables, one a row of the training data, such that w is the sum of y_i alpha_i x_i
-        with y_i = 1 for rows of the plane's class and -1 for others. ``fit_files`` keeps it up to a
-        size.
+        The dual variables, one per training row: w is the sum of y_i alpha_i x_i with y_i = 1 for
+        rows of the class of the hyperplane and -1 for others. ``fit_files`` keeps them up to a
+        certain size.
     at_bound_ : ndarray of bool, of the shape of alpha_
-        Which of them are at their bound C s_i, as a hinge has one; see also ``point_groups``.
+        Which of them are at their bound C s_i, which only the hinge has; see also ``point_groups``.
     support_ : ndarray of int64
-        The support vectors: rows with an alpha other than 0; none are told for the logistic loss.
+        The support vectors: rows with non-zero alpha; not available for the logistic loss.
     certificate_ : Certificate
-        The proof of quality; of several binary problems, the worst one's.
+        The proof of optimality; the worst one of several binary problems.
     certificates_ : tuple of Certificate
-        One for each binary problem; one for all planes with ``multi_class="crammer_singer"``.
+        One for each binary problem; a single one with ``multi_class="crammer_singer"``.
     probability_maps_ : tuple of ScoreMap
-        With ``calibrate``: what makes probabilities of the scores of each class.
+        With ``calibrate``: the maps from scores to probabilities.
     n_iter_ : int
-        Iterations of the solver, the most over the binary problems.
+        The number of iterations of the solver, the maximum over the binary problems.
     status_ : str
-        "optimal", or why the solver stopped before: "max_iter", "stalled", "time_limit",
+        "optimal", or why the solver stopped early: "max_iter", "stalled", "time_limit",
         "interrupted" by Ctrl-C, or "stopped" by a callback.
     solver_ : str
-        The solver that ran.
+        The solver that was used.
     partial_sums_ : PartialSums
-        After ``partial_fit``: what all rows given so far add up to.
+        After ``partial_fit``: sums over all rows given so far.
     n_features_in_, feature_names_in_
         The columns seen in fit.
 
@@ -230,21 +233,21 @@ class LinearSVC(SparseCoef, ClassifierMixin, CalibratedScores, ClassifierByParts
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the machine and certify it.
+        """Fit the model and certify it.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,), or array or sparse matrix of shape (n_samples, n_labels)
             The classes; or, for several labels a row, 1 for each label that it has, else 0.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         LinearSVC
-            Itself. A NotCertifiedWarning says so if a gap above ``tol`` remains.
+            The fitted model itself. A NotCertifiedWarning is issued if the gap remains above ``tol``.
         """
         self._check()
         data = self._data(X, y, sample_weight)

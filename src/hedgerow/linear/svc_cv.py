@@ -54,8 +54,8 @@ _RULES = {
 class LinearSVCCV(CrossValidatedMachine, LinearSVC):
     """LinearSVC whose C is chosen by cross-validation along a path.
 
-    Each fold is solved for all values of C in ascending order, every solution being where the next
-    begins; the machine with the chosen C is then fitted to all rows and certified.
+    Each fold is solved for all values of C in ascending order, each solution being the starting
+    point for the next; the model with the chosen C is then fitted to all rows and certified.
 
     Parameters
     ----------
@@ -63,18 +63,17 @@ class LinearSVCCV(CrossValidatedMachine, LinearSVC):
         The values of C to try. A number of them is spread over six decades around 1 over the mean
         squared length of the rows.
     cv : int, splitter, iterable or None, default=None
-        How rows are split, as in scikit-learn; None for five stratified folds.
+        The folds, as in scikit-learn; None means five stratified folds.
     scoring : str, callable or None, default=None
-        What to choose by, as in scikit-learn; None for the accuracy, in which rows have their
-        weights.
+        The score to maximise, as in scikit-learn; None means the weighted accuracy.
     choice : {"best", "one_standard_error"}, default="best"
-        The C with the best mean score, or the smallest one whose mean is within a standard error
-        of that.
+        The C with the best mean score, or the smallest one whose mean is within one standard error
+        of it.
     scale : {"standard", "minmax", None}, default=None
-        Brings the columns to one scale, measured in each fold on the rows that are learnt from
-        (sparse rows are not shifted), and folds it into ``coef_`` and ``intercept_``.
+        Scale the columns, estimated in each fold on its training rows (sparse rows are not
+        shifted); the scaling is folded into ``coef_`` and ``intercept_``.
     path_tol : float, default=1e-3
-        The relative gap to which folds are solved; ``tol`` is for the machine that is kept.
+        The relative gap to which folds are solved; ``tol`` is for the final model.
     penalty, loss, tol, multi_class, fit_intercept, intercept_scaling, class_weight, verbose, \
 random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, max_time
         As for ``LinearSVC``.
@@ -91,9 +90,10 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
         The relative gap at which each was scored.
     cv_results_ : dict
         The scores as a table, with the keys that scikit-learn's searches have.
-    coef_, intercept_, classes_, alpha_, support_, certificate_, certificates_, n_iter_, status_, solver_
-        Of the machine with the chosen C, as for ``LinearSVC``; with ``scale``, the certificate is
-        for the scaled rows.
+    coef_, intercept_, classes_, alpha_, support_, certificate_, certificates_, n_iter_, status_,
+    solver_
+        Of the model with the chosen C, as for ``LinearSVC``; with ``scale``, the certificate
+        refers to the scaled rows.
 
     Warns
     -----
@@ -168,7 +168,7 @@ random_state, max_iter, intercept, calibrate, solver, solver_options, n_jobs, ma
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,)
             The labels.

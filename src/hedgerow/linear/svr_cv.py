@@ -127,7 +127,7 @@ penalty, solver, solver_options, n_jobs, max_time
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,)
             The values.

@@ -84,21 +84,21 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the machine and certify it.
+        """Fit the model and certify it.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features), or list of objects
+        X : array, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows; with ``kernel="precomputed"`` the kernel of each with each.
         y : array of shape (n_samples,)
             The classes.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         self
-            A NotCertifiedWarning says so if a violation above ``tol`` remains.
+            A NotCertifiedWarning is issued if the violation remains above ``tol``.
         """
         self._check()
         item = self._item_rule(X)
@@ -115,10 +115,11 @@ class KernelClassifier(ClassifierMixin, CalibratedScores, KernelMachine):
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of each row.
 
-        With two classes there is one score per row, above 0 for the second class. Otherwise there is one score
-        per class; with ``multi_class="ovo"`` it is the number of votes plus a term below 1/3 that increases with
-        the sum of the scores. With ``decision_function_shape="ovo"`` there is one score per pair of classes,
-        (0, 1), (0, 2), ..., (1, 2), ..., above 0 for the first.
+        With two classes there is one score per row, above 0 for the second class. Otherwise there
+        is one score per class; with ``multi_class="ovo"`` it is the number of votes plus a term
+        below 1/3 that increases with the sum of the scores. With ``decision_function_shape="ovo"``
+        there is one score per pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., above 0 for the
+        first.
 
         Parameters
         ----------

@@ -42,21 +42,21 @@ class KernelOutlierMachine(OutlierMixin, KernelMachine):
 
     @monitored_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Fit the machine and certify it.
+        """Fit the model and certify it.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features), or list of objects
+        X : array, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
             The rows; with ``kernel="precomputed"`` the kernel of each with each.
         y : None
-            Not used; there for scikit-learn's sake.
+            Ignored; present for compatibility with scikit-learn.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows; a weight of 2 is the same as giving the row twice.
+            Sample weights; a weight of 2 is the same as giving the row twice.
 
         Returns
         -------
         self
-            A NotCertifiedWarning says so if a violation above ``tol`` remains.
+            A NotCertifiedWarning is issued if the violation remains above ``tol``.
         """
         self._check()
         data = check_rows(self, X, sample_weight, item=self._item_rule(X))

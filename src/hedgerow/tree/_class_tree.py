@@ -80,13 +80,14 @@ class ClassTree(ClassifierMixin, DecisionTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
-            The rows; values may be missing, and columns of a dataframe or of objects may be categories.
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows; values may be missing, and columns of a data frame or of objects may
+            be categorical.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The classes.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows: a weight of 2 is the same as giving the row twice, but for what counts
-            rows; a row of weight 0 is as if absent.
+            Sample weights: a weight of 2 is the same as giving the row twice, except where rows
+            are counted; a row of weight 0 is ignored.
 
         Returns
         -------
@@ -113,7 +114,7 @@ class ClassTree(ClassifierMixin, DecisionTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -135,7 +136,7 @@ class ClassTree(ClassifierMixin, DecisionTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -153,7 +154,7 @@ class ClassTree(ClassifierMixin, DecisionTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns

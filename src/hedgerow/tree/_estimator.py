@@ -94,7 +94,7 @@ class TakesTables:
 
     @property
     def categories_(self) -> tuple[NDArray[Any], ...]:
-        """For every feature the values of its categories, sorted; an empty array for numbers."""
+        """For every feature its categories, sorted; an empty array for numeric features."""
         return self.category_columns_.by_feature
 
     def __sklearn_tags__(self) -> Any:
@@ -175,7 +175,7 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -191,7 +191,7 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -205,15 +205,15 @@ class DecisionTree(TakesTables, MultiOutputMixin, CallbackSupport, Estimator):
     def to_sklearn(self, X: Any = None) -> Any:
         """Return scikit-learn's own tree with the same nodes, for tools that check the class.
 
-        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
-        So both predict the same, bit for bit, unless a number differs from a threshold by less than
-        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
-        does not happen to its rows. Missing values take the same ways. Parameters that
-        scikit-learn does not have are left out.
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the
+        thresholds. So both predict the same, bit for bit, unless a number differs from a threshold
+        by less than single precision tells apart. If you give the X of the fit, thresholds are
+        placed so that this does not happen to its rows. Missing values take the same ways.
+        Parameters that scikit-learn does not have are left out.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+        X : array, data frame or sparse matrix of shape (n_samples, n_features), default=None
             Rows that must take the same ways, as those of the fit.
 
         Returns
@@ -269,7 +269,7 @@ class PrunableTree(DecisionTree):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The targets.

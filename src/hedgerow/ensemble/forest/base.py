@@ -51,7 +51,7 @@ class Forest(LeafProximity, JackknifeVariance):
 
     @property
     def estimator_(self) -> Any:
-        """A tree that is not fitted, with the parameters of the forest's trees."""
+        """An unfitted tree with the parameters of the trees of the forest."""
         check_fitted(self)
         return self._tree_class()(**self._tree_parameters())
 
@@ -108,7 +108,7 @@ class Forest(LeafProximity, JackknifeVariance):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -127,7 +127,7 @@ class Forest(LeafProximity, JackknifeVariance):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -155,41 +155,42 @@ class Forest(LeafProximity, JackknifeVariance):
         sample_weight: Any = None,
         correlation: float | None = 0.9,
     ) -> Importances:
-        """Return how much each feature matters, with the spread over trees.
+        """Return the importance of each feature, with its standard deviation over trees.
 
         Parameters
         ----------
         kind : {"occurrences", "impurity", "node_average", "permutation", "impurity_debiased"}
-            "occurrences": how many nodes of a tree split by the feature. "impurity": its share of the
-            decrease of impurity, which is ``feature_importances_``. "node_average": the mean score of
-            the nodes that split by it, as a share. "permutation": by how much the loss of a tree rises
-            (misclassified rows, or squared error; the mean of several outputs) on rows it has not seen
-            if the feature's values are shuffled among these. "impurity_debiased": the decrease of
-            impurity as rows tell it that the tree has not seen (Li et al. 2019): 0 on average for a
-            feature without influence.
-        X, y : array, dataframe or sparse matrix; array
-            For the last two kinds the X and y of the fit, the same rows in the same order. For the
-            others X is not needed, but correlated features are told of if it is given.
+            "occurrences": the number of nodes per tree that split on the feature. "impurity": its
+            share of the impurity decrease, which is ``feature_importances_``. "node_average": the
+            mean score of the nodes that split on it, as a share. "permutation": the increase of
+            the loss of a tree (misclassified rows, or squared error; the mean over outputs) on its
+            out-of-bag rows when the values of the feature are shuffled among them.
+            "impurity_debiased": the impurity decrease, estimated with out-of-bag rows (Li et al.
+            2019): 0 on average for a feature without influence.
+        X, y : array, data frame or sparse matrix; array
+            For the last two kinds the X and y of the fit, the same rows in the same order. The
+            others do not need X, but report correlated features if it is given.
         groups : dict of str to list, or list of lists, default=None
-            Features, by name or number, that are judged as one: shuffled together, or their
-            importances added up. Features in no group are judged by themselves.
+            Features, by name or number, that are evaluated together: shuffled together, or their
+            importances added up. Features in no group are evaluated individually.
         n_repeats : int, default=1
-            How often each feature is shuffled for each tree.
+            The number of times each feature is shuffled for each tree.
         metric : str, callable or None, default=None
-            For "permutation": the name of one of scikit-learn's scorers, or a function of true and
-            predicted targets, of which more is better; what is measured is by how much it falls.
+            For "permutation": the name of a scikit-learn scorer, or a function of true and
+            predicted targets that is larger for better predictions; the importance is its
+            decrease.
         random_state : int, RandomState, Generator or None, default=None
-            Seeds the shuffling.
+            Seed of the shuffling.
         sample_weight : array of shape (n_samples,) or None
             The weights of the fit, for the last two kinds.
         correlation : float or None, default=0.9
-            How strongly features must be correlated, as rank correlation, for the record to tell of
-            it; None does not look.
+            The rank correlation from which on features are reported as correlated; None turns this
+            off.
 
         Returns
         -------
         Importances
-            Values, spreads, and a note where correlated features share their importance.
+            The values, their spread, and a note if correlated features share their importance.
 
         Examples
         --------
@@ -217,25 +218,25 @@ class Forest(LeafProximity, JackknifeVariance):
     def to_sklearn(self, X: Any = None) -> Any:
         """Return scikit-learn's own forest with the same trees, for tools that check the class.
 
-        scikit-learn rounds X to single precision, and compares the rounded numbers with the thresholds.
-        So both predict the same, bit for bit, unless a number differs from a threshold by less than
-        single precision tells apart. If you give the X of the fit, thresholds are placed so that this
-        does not happen to its rows. Missing values take the same ways.
+        scikit-learn rounds X to single precision, and compares the rounded numbers with the
+        thresholds. So both predict the same, bit for bit, unless a number differs from a threshold
+        by less than single precision tells apart. If you give the X of the fit, thresholds are
+        placed so that this does not happen to its rows. Missing values take the same ways.
 
-        With ``voting="hard"`` the leaves hold votes instead of shares. Parameters that scikit-learn does
-        not have are left out; so are the samples of rows, which scikit-learn would draw otherwise.
-        ``n_node_samples`` of a tree's node is its weight, rounded.
+        With ``voting="hard"`` the leaves hold votes instead of shares. Parameters that scikit-learn
+        does not have are left out; so are the samples of rows, which scikit-learn would draw
+        otherwise. ``n_node_samples`` of a tree's node is its weight, rounded.
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features), default=None
+        X : array, data frame or sparse matrix of shape (n_samples, n_features), default=None
             Rows that must take the same ways, as those of the fit.
 
         Returns
         -------
         forest : RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier or ExtraTreesRegressor
-            Fitted, of ``sklearn.ensemble``; a balanced forest becomes a RandomForestClassifier. A forest
-            with columns of categories has no such form, and UnavailableError says so.
+            Fitted, of ``sklearn.ensemble``; a balanced forest becomes a RandomForestClassifier. A
+            forest with columns of categories has no such form, and UnavailableError says so.
 
         Examples
         --------

@@ -9,11 +9,11 @@ drawn for tree b, and t_b(x) what that tree answers,
 It holds for any number of draws with replacement, as d t / d P_i = Cov(N_i / P_i, t) for the chances
 P_i of being drawn; and in each of several pools by itself, whose sizes are then taken as given.
 
-Few trees make V too large. Were answers and samples independent, C_i would be 0, but given the answers
-its square would be Var(N_i) / B^2 sum_b (t_b - t)^2 on average, as the deviations sum to 0 and trees are
-drawn independently. N_i is binomial, of m draws with the chance 1/n each, so that over the n units of a
-pool the variances sum to m (1 - 1/n); that many times the mean of the square is taken off again. The
-paper has n for m = n.
+Few trees make V too large. Were answers and samples independent, C_i would be 0, but given the
+answers its square would be Var(N_i) / B^2 sum_b (t_b - t)^2 on average, as the deviations sum to 0
+and trees are drawn independently. N_i is binomial, of m draws with the chance 1/n each, so that
+over the n units of a pool the variances sum to m (1 - 1/n); that many times the mean of the square
+is taken off again. The paper has n for m = n.
 
 V is a quadratic form in the deviations, whose matrix sum_i N_bi N_ci holds whole numbers: it is made
 once, and each answer costs B^2, whatever the number of rows of the fit.
@@ -62,17 +62,19 @@ class JackknifeVariance(ForestFit):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         corrected : bool, default=True
-            Whether what is only due to the number of trees is taken off. What would then be below 0 is
-            returned as 0: there are too few trees to tell. A good number is as many as rows of the fit.
+            Whether what is only due to the number of trees is taken off. What would then be below 0
+            is returned as 0: there are too few trees to tell. A good number is as many as rows of
+            the fit.
 
         Returns
         -------
         variances : ndarray of the shape of the answers
-            For numbers, of the shape of ``predict``. For classes, of the shape of ``predict_proba``: the
-            variance of each share; a list of one an output if there are several.
+            For numbers, of the shape of ``predict``. For classes, of the shape of
+            ``predict_proba``: the variance of each share; a list of one an output if there are
+            several.
 
         Examples
         --------

@@ -38,7 +38,7 @@ class LeafProximity(ForestFit):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         normalize : bool, default=False
             Whether every row has length 1: then ``E @ E.T`` is :meth:`proximity`.
@@ -67,7 +67,7 @@ class LeafProximity(ForestFit):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         Y : the same, of shape (m_samples, n_features), or None
             The rows they are compared with; None compares X with itself.

@@ -1,8 +1,9 @@
 """Quantile forests: the distribution of a row's target, by the targets in the leaves it falls into.
 
-N. Meinshausen, "Quantile regression forests", Journal of Machine Learning Research 7, 2006. Every tree
-has one unit of weight, which the targets of its sample in the leaf share by their weights. Of all trees
-together, the quantile q is the least target up to which the weights come to a share of at least q.
+N. Meinshausen, "Quantile regression forests", Journal of Machine Learning Research 7, 2006. Every
+tree has one unit of weight, which the targets of its sample in the leaf share by their weights. Of
+all trees together, the quantile q is the least target up to which the weights come to a share of at
+least q.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ class QuantileForest(Forest):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         quantiles : sequence of float, default=(0.05, 0.5, 0.95)
             Between 0 and 1.
         oob : bool, default=False
-            Whether for each row only the trees answer whose samples lack it. X must be the rows of the
-            fit, in their order: their own targets would make quantiles too narrow.
+            Whether for each row only the trees answer whose samples lack it. X must be the rows of
+            the fit, in their order: their own targets would make quantiles too narrow.
 
         Returns
         -------
@@ -95,7 +96,7 @@ class QuantileForest(Forest):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         level : float, default=0.9
             The probability, above 0 and below 1; as much is left out below as above.
@@ -155,8 +156,8 @@ class QuantileForest(Forest):
 class _Leaves:
     """The leaves of some rows in all trees, of shape (n_rows, n_trees).
 
-    ``cells`` are those with the targets of a leaf, or -1 where all have the value ``told``; ``counts``
-    says which trees are asked.
+    ``cells`` are those with the targets of a leaf, or -1 where all have the value ``told``;
+    ``counts`` says which trees are asked.
     """
 
     def __init__(self, targets: LeafTargets, cells: Indices, told: Vector, counts: Truths) -> None:

@@ -26,87 +26,88 @@ __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 @stateful(FOREST_CLASSIFIER_RULES, **FITTED_FOREST_CLASSIFIER_RULES)
 class RandomForestClassifier(ForestClassifierBase):
-    """Many trees for classes, each grown on a bootstrap of the rows.
+    """A random forest for classification: trees grown on bootstrap samples of the rows.
 
-    Each split is the best of a few features, drawn anew for every node, and no tree is pruned. What a
-    tree gets wrong by chance others get right, so that all together are better than any one.
+    Each split is the best among a few features, drawn at random for every node, and trees are not
+    pruned. The errors that single trees make by chance average out.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        How many trees; the most there are if growth stops before.
+        The number of trees; the maximum if growth stops early.
     criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
-        The impurity of shares p: sum p (1 - p); -sum p log2 p, which has two names; 1 - max p.
+        The impurity of class proportions p: "gini" is sum p (1 - p), "entropy" and "log_loss" are
+        -sum p log2 p, "misclassification" is 1 - max p.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
 min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         As in :class:`DecisionTreeClassifier`.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        How many features are tried for each split, drawn anew each time among those that vary in the
-        node; a float is a share of all, None means all.
+        The number of features considered for each split, drawn at random among those that vary in
+        the node; a float is a fraction of all, None means all.
     bootstrap : bool, default=True
-        Whether each tree has a sample of the rows, as many as there are, drawn with replacement. Else
-        each has all rows.
+        Whether each tree is grown on a sample of the rows, drawn with replacement; otherwise on
+        all rows.
     oob_score : bool, str or callable, default=False
-        Whether rows are judged by the trees whose samples lack them: True by accuracy, a name by that
-        scorer of scikit-learn's, a callable of true and predicted labels by what it returns.
+        Whether to compute out-of-bag scores: True means the accuracy, a name means that scorer of
+        scikit-learn, and a callable takes true and predicted labels.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the samples and the features that are tried.
+        Seed of the samples and of the features considered.
     verbose : bool or int, default=0
-        Whether the fit is logged.
+        Whether to log the fit.
     warm_start : bool, default=False
-        Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as
-        if it had been grown at once.
+        Whether a fit adds trees to those of the previous fit, up to ``n_estimators``; the result
+        is the same as that of a single fit.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        Factors on the weights of the rows of each class; "balanced" gives all classes equal weight,
-        "balanced_subsample" in the sample of every tree. A list has a dictionary an output.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight,
+        "balanced_subsample" does so in the sample of every tree. A list has one dictionary per
+        output.
     max_samples : int, float or None, default=None
-        How many rows are drawn for a tree; a float is a share of all.
+        The number of rows drawn for a tree; a float is a fraction of all.
     splitter : {"best", "random", "mean", "median"}, default="best"
-        How a feature is split: where the criterion is best; at random; or at the mean or the median of
-        its values in the node, which takes no search. Among features the best is taken.
+        Where a feature is split: at the best threshold, at a random one, or at the mean or the
+        median of its values in the node, which needs no search. The best feature is then chosen.
     voting : {"soft", "hard"}, default="soft"
-        "soft" averages the shares of the classes in the leaves, as scikit-learn; with "hard" each tree
-        has one vote.
+        "soft" averages the class proportions in the leaves, as in scikit-learn; with "hard" each
+        tree has one vote.
     stop_when_flat : float, dict or None, default=None
-        Growth stops when the out-of-bag error no longer falls: when its mean over the last 10 trees is
-        not lower, by so much, than its mean over the 10 before. A dictionary {"tol": 0.001,
-        "n_trees": 10} says both.
+        Stop when the mean out-of-bag error of the last 10 trees is not below that of the 10 trees
+        before by at least this much. A dictionary {"tol": 0.001, "n_trees": 10} sets both numbers.
     max_time : float or None, default=None
-        Seconds that a fit may take; the trees that are whole by then are kept.
+        Time limit of a fit in seconds; the trees completed by then are kept.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,), or a list of one an output
+    classes_ : ndarray of shape (n_classes,), or a list with one per output
         The labels, sorted.
     n_classes_ : int, or ndarray of int of shape (n_outputs,)
-        How many there are.
+        The number of classes.
     n_outputs_ : int
         Columns of y.
     n_features_in_, feature_names_in_
         The columns seen in fit.
     categories_ : tuple of ndarray
-        For every feature the values of its categories, sorted; an empty array for numbers.
+        For every feature its categories, sorted; an empty array for numeric features.
     estimator_ : DecisionTreeClassifier
-        A tree that is not fitted, with the parameters of the forest's trees.
+        An unfitted tree with the parameters of the trees of the forest.
     estimators_ : list of DecisionTreeClassifier
-        The trees, each made when it is asked for. Changing the list changes the forest.
+        The trees, each created on access. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
-        The rows that each tree was grown on, drawn again.
+        The rows that each tree was grown on, drawn again from the seed.
     feature_importances_ : ndarray of shape (n_features,)
-        How much of the impurity's decrease each feature brings, averaged over trees.
+        The share of each feature in the impurity decrease, averaged over trees.
     oob_ : OutOfBag
-        What trees say of rows that they have not seen: two errors, the curve over the number of trees,
-        and any metric with its interval.
+        The out-of-bag results: two errors, the curve over the number of trees, and any metric with
+        an interval.
     oob_score_ : float
         Its score.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Its shares of the classes; NaN for rows that are in every sample.
+        The out-of-bag class proportions; NaN for rows that are in every sample.
     max_features_ : int
-        How many features are tried for each split.
+        The number of features considered for each split.
     status_ : str
-        "grown", or why growth stopped before its end: "flat", "time_limit", "interrupted" by Ctrl-C,
+        "grown", or why growth stopped early: "flat", "time_limit", "interrupted" by Ctrl-C,
         or "stopped" by a callback.
 
     Examples
@@ -183,45 +184,45 @@ class RandomForestRegressor(ForestRegressorBase):
     Parameters
     ----------
     n_estimators : int, default=100
-        How many trees; the most there are if growth stops before.
+        The number of trees; the maximum if growth stops early.
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
         The impurity of numbers, as in :class:`DecisionTreeRegressor`.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
 min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         As in :class:`DecisionTreeRegressor`.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        How many features are tried for each split, drawn anew each time among those that vary in the
-        node; a float is a share of all, None means all.
+        The number of features considered for each split, drawn at random among those that vary in
+        the node; a float is a fraction of all, None means all.
     bootstrap : bool, default=True
-        Whether each tree has a sample of the rows, as many as there are, drawn with replacement. Else
-        each has all rows.
+        Whether each tree is grown on a sample of the rows, drawn with replacement; otherwise on
+        all rows.
     oob_score : bool, str or callable, default=False
         Whether rows are judged by the trees whose samples lack them: True by R^2, a name by that
         scorer of scikit-learn's, a callable of true and predicted numbers by what it returns.
     n_jobs : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        The number of threads; None means all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the samples and the features that are tried.
+        Seed of the samples and of the features considered.
     verbose : bool or int, default=0
-        Whether the fit is logged.
+        Whether to log the fit.
     warm_start : bool, default=False
-        Whether a fit adds trees to those of the fit before, up to ``n_estimators``: the same forest as
-        if it had been grown at once.
+        Whether a fit adds trees to those of the previous fit, up to ``n_estimators``; the result
+        is the same as that of a single fit.
     max_samples : int, float or None, default=None
-        How many rows are drawn for a tree; a float is a share of all.
+        The number of rows drawn for a tree; a float is a fraction of all.
     splitter : {"best", "random", "mean", "median"}, default="best"
-        How a feature is split: where the criterion is best; at random; or at the mean or the median of
-        its values in the node, which takes no search. Among features the best is taken.
+        Where a feature is split: at the best threshold, at a random one, or at the mean or the
+        median of its values in the node, which needs no search. The best feature is then chosen.
     stop_when_flat : float, dict or None, default=None
-        Growth stops when the out-of-bag error no longer falls: when its mean over the last 10 trees is
-        not lower, by so much of the variance of y, than its mean over the 10 before. A
+        Growth stops when the out-of-bag error no longer falls: when its mean over the last 10 trees
+        is not lower, by so much of the variance of y, than its mean over the 10 before. A
         dictionary {"tol": 0.001, "n_trees": 10} says both.
     keep_targets : "auto" or bool, default="auto"
-        Whether the targets in the leaves are kept for ``predict_quantiles`` and ``predict_interval``.
-        Leaves of one target need nothing, so that full-grown trees keep next to nothing. "auto": if those
-        of the first tree take no more bytes than the tree itself.
+        Whether the targets in the leaves are kept for ``predict_quantiles`` and
+        ``predict_interval``. Leaves of one target need nothing, so that full-grown trees keep next
+        to nothing. "auto": if those of the first tree take no more bytes than the tree itself.
     max_time : float or None, default=None
-        Seconds that a fit may take; the trees that are whole by then are kept.
+        Time limit of a fit in seconds; the trees completed by then are kept.
 
     Attributes
     ----------
@@ -230,18 +231,18 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     n_features_in_, feature_names_in_
         The columns seen in fit.
     categories_ : tuple of ndarray
-        For every feature the values of its categories, sorted; an empty array for numbers.
+        For every feature its categories, sorted; an empty array for numeric features.
     estimator_ : DecisionTreeRegressor
-        A tree that is not fitted, with the parameters of the forest's trees.
+        An unfitted tree with the parameters of the trees of the forest.
     estimators_ : list of DecisionTreeRegressor
-        The trees, each made when it is asked for. Changing the list changes the forest.
+        The trees, each created on access. Changing the list changes the forest.
     estimators_samples_ : list of ndarray
-        The rows that each tree was grown on, drawn again.
+        The rows that each tree was grown on, drawn again from the seed.
     feature_importances_ : ndarray of shape (n_features,)
-        How much of the impurity's decrease each feature brings, averaged over trees.
+        The share of each feature in the impurity decrease, averaged over trees.
     oob_ : OutOfBag
-        What trees say of rows that they have not seen: two errors, the curve over the number of trees,
-        and any metric with its interval.
+        The out-of-bag results: two errors, the curve over the number of trees, and any metric with
+        an interval.
     oob_score_ : float
         Its score.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
@@ -249,9 +250,9 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     leaf_targets_ : LeafTargets
         What is kept of the targets in the leaves, if they are.
     max_features_ : int
-        How many features are tried for each split.
+        The number of features considered for each split.
     status_ : str
-        "grown", or why growth stopped before its end: "flat", "time_limit", "interrupted" by Ctrl-C,
+        "grown", or why growth stopped early: "flat", "time_limit", "interrupted" by Ctrl-C,
         or "stopped" by a callback.
 
     Examples

@@ -59,17 +59,18 @@ class ForestRegressorBase(RegressorMixin, QuantileForest):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
-            The rows; values may be missing, and columns of a dataframe or of objects may be categories.
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows; values may be missing, and columns of a data frame or of objects may
+            be categorical.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The numbers.
         sample_weight : array of shape (n_samples,) or None
             Weights of the rows in every tree that has them in its sample; a row of weight 0 is as if
             absent.
         oob_group : "equal rows", array of shape (n_samples,) or None
-            Rows of one label are in the sample of a tree, or out of it, together, so that what a tree
-            knows of one of them does not flatter its answer on another. "equal rows": those are, whose
-            features are all equal. ``max_samples`` counts groups then.
+            Rows of one label are in the sample of a tree, or out of it, together, so that what a
+            tree knows of one of them does not flatter its answer on another. "equal rows": those
+            are, whose features are all equal. ``max_samples`` counts groups then.
 
         Returns
         -------
@@ -84,7 +85,7 @@ class ForestRegressorBase(RegressorMixin, QuantileForest):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix of shape (n_samples, n_features)
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns

@@ -30,14 +30,14 @@ _WHOLE = ("grown", "flat")
 
 @dataclass(frozen=True, eq=False)
 class TriedForest:
-    """One of the forests that were tried.
+    """A candidate forest.
 
     Attributes
     ----------
     parameters : dict
         What was set.
     figure, low, high : float
-        The figure that forests are compared by, and its interval.
+        The score by which forests are compared, and its interval.
     vote_error, tree_error : float
         The two out-of-bag errors.
     n_trees : int
@@ -61,7 +61,7 @@ class TriedForest:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OobTuning:
-    """What :func:`tune_by_oob` found; printed as a table, the chosen line marked.
+    """The result of :func:`tune_by_oob`; prints as a table in which the chosen row is marked.
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class OobTuning:
     chosen : TriedForest
         Its figures.
     tried : tuple of TriedForest
-        All that were tried, in the order of the grid.
+        All candidates, in the order of the grid.
     metric : str
-        What they were compared by: "vote_error", the less the better, or a score.
+        The criterion: "vote_error", which is minimised, or a score, which is maximised.
     """
 
     forest: Any
@@ -114,26 +114,26 @@ def tune_by_oob(
     metric: Metric | None = None,
     n_resamples: int = 1000,
 ) -> OobTuning:
-    """Try settings of a forest and choose those of the best out-of-bag figure.
+    """Choose the settings of a forest by their out-of-bag score.
 
-    Each forest judges itself by rows that its trees have not seen, so that one fit does what
-    cross-validation needs one a fold for, and each is fitted to all rows. The table is encoded once for
-    all, and all have the same seed. The figure of the chosen one is the best of several, and so a
-    little too good: judge it on rows of their own.
+    Each forest estimates its own error on out-of-bag rows, so each candidate takes one fit to all
+    rows, where cross-validation takes one per fold. The table is encoded once, and all forests
+    have the same seed. The best of several scores is slightly optimistic: evaluate the chosen
+    forest on a separate test set.
 
     Parameters
     ----------
     forest : estimator
-        A forest; it is cloned.
+        The forest, which is cloned.
     grid : dict of str to list, or list of such
-        Which values to try for which parameters, in all combinations.
+        The values to try for each parameter, in all combinations.
     X, y, sample_weight, oob_group
         As for the forest's ``fit``.
     metric : str, callable or None, default=None
-        The name of one of scikit-learn's scorers, or a function of true and predicted targets, of which
-        more is better. None takes ``vote_error``, of which less is.
+        The score to maximise: the name of a scikit-learn scorer, or a function of true and
+        predicted targets. None minimises ``vote_error``.
     n_resamples : int, default=1000
-        Resamples of the rows for the interval of each figure.
+        The number of resamples of the rows for the intervals.
 
     Returns
     -------
