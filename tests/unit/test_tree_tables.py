@@ -135,7 +135,8 @@ def test_an_array_of_floats_is_encoded_where_it_is(monkeypatch, dtype):
         return _core.tree.CodeTable.of_matrix(matrix, n_threads)
 
     fake = SimpleNamespace(of_matrix=of_matrix)
-    monkeypatch.setattr(_table, "_core", SimpleNamespace(CodeTable=fake))
+    core = SimpleNamespace(tree=SimpleNamespace(CodeTable=fake))
+    monkeypatch.setattr(_table, "_core", core)
     for table in (X, sp.csr_array(X)):
         fitted(table)
         memory = table.data if sp.issparse(table) else table
