@@ -24,7 +24,6 @@ from hedgerow import (
     OneClassSVM,
     _core,
 )
-from hedgerow.data import rows as rows_module
 from hedgerow.data import training_data
 from hedgerow.perceptron import KernelPerceptron, Perceptron
 
@@ -60,11 +59,7 @@ class Scans:
 def scans(monkeypatch):
     counter = Scans()
 
-    class Core:
-        def __getattr__(self, name):
-            return counter.ours if name == "first_beyond" else getattr(_core, name)
-
-    monkeypatch.setattr(rows_module, "_core", Core())
+    monkeypatch.setattr(_core.data, "first_beyond", counter.ours)
     monkeypatch.setattr(validation, "_assert_all_finite", counter.sklearns)
     return counter
 
