@@ -63,7 +63,7 @@ def test_help_and_version_are_there(hedgerow) -> None:
         ),
         (["predict", "{table}", "{table}"], "cannot be loaded as a model"),
         (["predict", "{folder}/no.hedge", "{table}"], "cannot read"),
-        (["predict", "{table}"], "a MODEL and a TABLE are needed, and '"),
+        (["predict", "{table}"], "a MODEL and a TABLE are needed, but '"),
         (["evaluate"], "a MODEL and a TABLE are needed, but nothing was given"),
         (
             ["evaluate", "a", "b", "--load", "c"],
