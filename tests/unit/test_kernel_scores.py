@@ -182,10 +182,12 @@ def test_a_scorer_refuses_what_does_not_fit():
         make(coef=np.ones((1, 9)), segments=all_, hyperplanes=plane, n_hyperplanes=1)
     with pytest.raises(ValueError, match="vector of a segment"):
         make(coef=ones, segments=np.array([9]), hyperplanes=plane, n_hyperplanes=1)
-    with pytest.raises(ValueError, match="a plane that is none"):
+    with pytest.raises(ValueError, match="a hyperplane that is none"):
         make(coef=ones, segments=all_, hyperplanes=plane + 1, n_hyperplanes=1)
     with pytest.raises(ValueError, match="one for each segment"):
-        make(coef=ones, segments=all_, planes=np.zeros((2, 1), dtype=np.int64), n_hyperplanes=1)
+        make(
+            coef=ones, segments=all_, hyperplanes=np.zeros((2, 1), dtype=np.int64), n_hyperplanes=1
+        )
     with pytest.raises(ValueError, match="given kernel values"):
         _core.kernel.KernelScorer(
             _core.kernel.Kernel.precomputed(),
