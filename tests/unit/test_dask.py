@@ -302,6 +302,7 @@ def test_a_time_limit_holds(client):
     assert HARD.score(X, Y) > 0.5
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores:UserWarning")
 def test_a_forest_keeps_the_trees_that_it_has_when_the_time_is_over(client):
     forest = RandomForestClassifier(100_000, random_state=0, oob_score=True)
     with hedgerow.engine(client), watch(max_time=3.0):
