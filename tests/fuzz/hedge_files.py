@@ -23,7 +23,7 @@ from tests.fuzz.byte_edits import damaged
 from tests.fuzz.json_edits import edited, places, text_of, value_at
 from tests.fuzz.target import Seeds, Target, attempt, n_steps
 from tests.models.write import HERE
-from tests.unit.forged_files import forged, joined, parts_of, state_and_arrays
+from tests.unit.persist.forged_files import forged, joined, parts_of, state_and_arrays
 
 __all__ = ["TARGET", "mutated_file"]
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from hedgerow import LinearSVC
 from hedgerow.solvers import Settings, solve
-from tests.unit.test_l1 import few_of_many, problem_of
+from tests.unit.solvers.test_l1 import few_of_many, problem_of
 
 
 def breast_cancer():

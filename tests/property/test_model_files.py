@@ -27,7 +27,7 @@ from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import ModelFormatError
 from hedgerow.persist import read_state, write_state
 from tests.models.write import HERE, METHODS
-from tests.unit.forged_files import forged, joined, parts_of, state_and_arrays
+from tests.unit.persist.forged_files import forged, joined, parts_of, state_and_arrays
 
 FILES = sorted(HERE.glob("0.1.0/*.hedge"))
 OLD_FILES = sorted(HERE.glob("format-1/*.hedge"))

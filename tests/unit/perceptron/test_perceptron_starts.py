@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from hedgerow.errors import ParameterError
 from hedgerow.linear import Perceptron
-from tests.unit.perceptron_data import fit_quietly, overlapping
+from tests.unit.perceptron.perceptron_data import fit_quietly, overlapping
 
 EXAMPLE_X = np.array([[1.0, 2.0], [4.0, 1.0], [2.0, 2.0]])
 EXAMPLE_Y = np.array([-1, 1, 1])

@@ -13,7 +13,7 @@ import safetensors.numpy
 
 from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.persist import layout, load, read_state, streams, write_state
-from tests.unit.forged_files import forged, joined, parts_of
+from tests.unit.persist.forged_files import forged, joined, parts_of
 
 DTYPES = [
     np.bool_,

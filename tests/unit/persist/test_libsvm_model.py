@@ -29,7 +29,7 @@ from hedgerow import (
 from hedgerow.errors import FileAccessError, FileFormatError, ParameterError
 from tests.kernel_samples import blobs, waves
 
-FOLDER = Path(__file__).parents[1] / "models" / "libsvm"
+FOLDER = Path(__file__).parents[2] / "models" / "libsvm"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 NEAR = 1e-12
 """Files hold every digit, and scores are sums of some twenty terms of moderate size."""

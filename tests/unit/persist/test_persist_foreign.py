@@ -25,7 +25,7 @@ import hedgerow
 from hedgerow._base.state import StateError, dump_state, foreign, load_state
 from hedgerow.auto import TableClassifier
 from hedgerow.errors import ModelFormatError, ParameterError
-from tests.unit.forged_files import forged, state_and_arrays
+from tests.unit.persist.forged_files import forged, state_and_arrays
 
 TABLE = {"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", None, "blau", "grün"]}
 LABELS = ["small", "small", "large", "large"]
@@ -237,7 +237,7 @@ def test_a_blob_must_be_bytes():
 
 
 def test_the_page_on_model_files_lists_exactly_what_is_on_the_list():
-    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
     table = page.split("| module | on the list |")[1].split("\n\n")[0]
     listed = re.findall(r"`([A-Z]\w+)`", table)
     assert sorted(listed) == sorted(name.rpartition(".")[2] for name in foreign.ALLOWED)

@@ -119,7 +119,7 @@ def test_a_wide_table_gives_the_same_bits_for_any_number_of_threads():
 FIT = """
 import sys, numpy as np, scipy.sparse as sp
 from hedgerow import LinearOneClassSVM, LinearSVC, LinearSVR, _core
-from tests.unit.test_threads import table
+from tests.unit._engine.test_threads import table
 assert _core.system.isa() == sys.argv[1], _core.system.isa()
 out = []
 for kind in ("dense64", "dense32", "csr"):

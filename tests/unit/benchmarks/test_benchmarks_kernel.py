@@ -19,7 +19,7 @@ from benchmarks.report import CaseReport, Report
 from benchmarks.suites import load_suite
 from benchmarks.suites.kernel_predict import Predictor, PredictTask, with_test_rows
 from hedgerow.errors import UnavailableError
-from tests.unit.benchmark_data import as_sparse, three_classes
+from tests.unit.benchmarks.benchmark_data import as_sparse, three_classes
 
 CLASSES = KernelTask(3.0, 0.2)
 NUMBERS = KernelTask(3.0, 0.2, "numbers", epsilon=0.05)

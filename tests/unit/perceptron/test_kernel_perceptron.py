@@ -19,7 +19,7 @@ from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import KernelPerceptron, Perceptron
 from hedgerow.perceptron import kernel as kernel_perceptron
 from tests.reference import perceptron as reference
-from tests.unit.perceptron_data import fit_quietly, overlapping
+from tests.unit.perceptron.perceptron_data import fit_quietly, overlapping
 
 XOR_X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 XOR_Y = np.array([0, 0, 1, 1])

@@ -34,7 +34,7 @@ EXPORTS = [export_text, export_rules, export_json, export_python, export_graphvi
 NAMES = ["age", 'a "quoted" <name> & more\n', "class", "x y", "x-y"]
 CATEGORIES = [[], ["red", 'gr"een', "blue, dark"], [], list(range(70)), [False, True]]
 IRIS = load_iris()
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def rows_for(model, random, n):

@@ -14,7 +14,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.linear import Perceptron, VotedPerceptron
 from hedgerow.perceptron import voted as voted_perceptron
 from tests.reference import perceptron as reference
-from tests.unit.perceptron_data import fit_quietly, overlapping
+from tests.unit.perceptron.perceptron_data import fit_quietly, overlapping
 
 
 def test_three_points_on_a_line_by_hand():

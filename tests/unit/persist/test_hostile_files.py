@@ -20,7 +20,7 @@ import hedgerow as h
 from hedgerow.errors import FileAccessError, FileFormatError, ModelFormatError
 from hedgerow.kernels import RBF, Linear, Precomputed
 from hedgerow.persist import layout, read_state, write_state
-from tests.unit.forged_files import forge, joined, parts_of, state_and_arrays
+from tests.unit.persist.forged_files import forge, joined, parts_of, state_and_arrays
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))

@@ -22,7 +22,7 @@ from hedgerow.auto import TableClassifier
 from hedgerow.errors import FileAccessError, ModelFormatError, ParameterError
 from hedgerow.linear import LinearSVC
 from hedgerow.persist import load, read_state, save, write_state
-from tests.unit.forged_files import forge
+from tests.unit.persist.forged_files import forge
 
 TABLE = {"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", None, "blau", "grün"]}
 LABELS = ["small", "small", "large", "large"]

@@ -21,7 +21,7 @@ from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import DataError, ParameterError
 from hedgerow.linear import Hyperplane, KernelPerceptron, Perceptron
 from tests.reference import perceptron as reference
-from tests.unit.perceptron_data import fit_quietly, overlapping
+from tests.unit.perceptron.perceptron_data import fit_quietly, overlapping
 
 pytestmark = pytest.mark.sanitize
 

@@ -30,9 +30,9 @@ from benchmarks.suites import SUITES, load_suite
 from benchmarks.timing import Timing, geometric_mean
 from benchmarks.worker import FellBackError
 from hedgerow.errors import FileAccessError, ParameterError
-from tests.unit.benchmark_data import DATA, INTERCEPTS, LOSSES, C, best, three_classes
+from tests.unit.benchmarks.benchmark_data import DATA, INTERCEPTS, LOSSES, C, best, three_classes
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 # ---------------------------------------------------------------------------- the adapters
 

@@ -19,7 +19,7 @@ from hedgerow._base.state import dump_state, load_state
 from hedgerow.errors import ParameterError
 from hedgerow.linear import AveragedPerceptron, Perceptron
 from tests.reference import perceptron as reference
-from tests.unit.perceptron_data import fit_quietly, overlapping
+from tests.unit.perceptron.perceptron_data import fit_quietly, overlapping
 
 # Means of a few hundred planes, summed in another order than the reference does.
 SUMMATION = {"rtol": 1e-11, "atol": 1e-11}

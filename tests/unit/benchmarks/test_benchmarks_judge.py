@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.objectives import LinearTask, accuracy, dual, primal, relative_gap
 from hedgerow import LinearSVC
-from tests.unit.benchmark_data import (
+from tests.unit.benchmarks.benchmark_data import (
     DATA,
     INTERCEPTS,
     LOSSES,

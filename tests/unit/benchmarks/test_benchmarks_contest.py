@@ -29,7 +29,7 @@ from benchmarks.datasets import two_clouds
 from benchmarks.report import CaseReport, Report
 from benchmarks.worker import FellBackError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LADDER = {1.0: 0.01, 0.1: 0.02, 0.01: 0.2}
 """Seconds by tolerance, far enough apart that a busy machine does not change their order."""
 
@@ -287,7 +287,7 @@ def test_a_fit_ends_with_the_run_that_was_killed(tmp_path):
         "import os, sys\n"
         "from benchmarks.datasets import two_clouds\n"
         "from benchmarks.worker import Worker\n"
-        "from tests.unit.test_benchmarks_contest import Toiler\n"
+        "from tests.unit.benchmarks.test_benchmarks_contest import Toiler\n"
         "if __name__ == '__main__':\n"
         "    worker = Worker(Toiler(seconds={1.0: 60.0}), 1)\n"
         "    worker.load(None, two_clouds(None), 30.0)\n"

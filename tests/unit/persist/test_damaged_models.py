@@ -17,7 +17,7 @@ import pytest
 import hedgerow
 from hedgerow.errors import ModelFormatError
 from tests.model_zoo import SPECIMENS, exercise, savable_classes, specimen
-from tests.unit.forged_files import forge, state_and_arrays
+from tests.unit.persist.forged_files import forge, state_and_arrays
 
 SWEPT = [
     "kept/LinearSVC-isotonic-three",
