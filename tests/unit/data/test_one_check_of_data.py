@@ -86,7 +86,7 @@ EVERY = [
 
 
 @pytest.mark.parametrize("container", [np.array, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("model", EVERY, ids=repr)
+@pytest.mark.parametrize("model", EVERY)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_scans_its_rows_once(model, container, scans):
     rows = container(X)

@@ -350,7 +350,9 @@ def test_sequences_of_numbers_are_saved(form, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kernel", [common_pairs_of_blocks, FunctionKernel(common_pairs, pairwise=True)], ids=repr
+    "kernel",
+    [common_pairs_of_blocks, FunctionKernel(common_pairs, pairwise=True)],
+    ids=["blocks", "pairs"],
 )
 @pytest.mark.parametrize("machine", [SVC(), KernelPerceptron(max_iter=3, tol=None)], ids=repr)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
