@@ -64,6 +64,7 @@ $(VENV)/developed: $(VENV)/installed
 lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 	$(BIN)/pytest -n 0 -q tests/unit/test_docstrings.py
 
 format: $(VENV)/developed

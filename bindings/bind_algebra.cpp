@@ -137,8 +137,8 @@ void bind_algebra(nb::module_& module) {
              "n_threads"_a, "coef . x_i + intercept, for each row i and each row of coef.");
   module.def("votes_of_pairs", &py_votes_of_pairs, "scores"_a.noconvert(), "n_classes"_a,
              "For each row and class its votes by the scores of pairs, and less than 1/3 besides.");
-  module.def("weighted_row_sum", &py_weighted_row_sum, "matrix"_a, "v"_a.noconvert(),
-             "n_threads"_a, "The sum of v_i x_i.");
+  module.def("weighted_row_sum", &py_weighted_row_sum, "matrix"_a, "v"_a.noconvert(), "n_threads"_a,
+             "The sum of v_i x_i.");
   module.def("weighted_square_sum", &py_weighted_square_sum, "matrix"_a, "v"_a.noconvert(),
              "n_threads"_a, "The sum of v_i x_ij^2, for each column j.");
   module.def("gram_times", &py_gram_times, "matrix"_a, "v"_a.noconvert(), "constant"_a,
@@ -148,8 +148,9 @@ void bind_algebra(nb::module_& module) {
              "How many rows have another value than 0 in each column.");
   module.def("row_maxima", &py_row_maxima, "matrix"_a, "v"_a.noconvert(),
              "The largest v_j over the columns in which a row has another value than 0, or 0.");
-  module.def("first_beyond", &py_first_beyond, "matrix"_a, "largest"_a,
-             "The first position among the stored values that is not finite or beyond the largest, or -1.");
+  module.def(
+      "first_beyond", &py_first_beyond, "matrix"_a, "largest"_a,
+      "The first position among the stored values that is not finite or beyond the largest, or -1.");
   module.def("gram", &py_gram, "matrix"_a, "v"_a.noconvert(), "constant"_a, "n_threads"_a,
              "The sum of v_i z_i z_i' with z_i = (x_i, constant), or x_i if constant is 0.");
   module.def("row_gram", &py_row_gram, "matrix"_a, "n_threads"_a, "The products x_i . x_j.");

@@ -135,24 +135,28 @@ void bind_box_qp(nb::module_& module) {
   nb::class_<BoxQp>(module, "BoxQp", nb::is_final(),
                     "The QP of a kernel machine, by decomposition; used by one thread at a time.")
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, "program"_a, nb::kw_only(),
-           "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a, "n_threads"_a)
+           "beta"_a.noconvert(), "scores"_a.noconvert(), "n_bytes"_a, "working_set"_a,
+           "n_threads"_a)
       .def("restart", &restart, "program"_a, nb::kw_only(), "beta"_a.noconvert(),
            "scores"_a.noconvert(), "Go on with another program over the same points.")
       .def("activate", &activate, "points"_a.noconvert(), "Let more points take part.")
-      .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
-           "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
-           "points, and whether a round moved nothing.")
+      .def(
+          "run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
+          "Make up to so many rounds and steps; the rounds and steps made, the violation of the active "
+          "points, and whether a round moved nothing.")
       .def("look", &look, "Bring the scores of the points that rest up to date.")
       .def("set_linear", &set_linear, "linear"_a.noconvert(), "Go on with another linear term.")
       .def("set_beta", &set_beta, "beta"_a.noconvert(), "scores"_a.noconvert(),
            "Go on from another beta with the same sums.")
-      .def_prop_ro("beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },
-                   nb::rv_policy::move)
-      .def_prop_ro("scores", [](const BoxQp& self) { return copy_array<double>(self.scores()); },
-                   nb::rv_policy::move)
-      .def_prop_ro("is_active",
-                   [](const BoxQp& self) { return copy_array<std::uint8_t>(self.is_active()); },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "beta", [](const BoxQp& self) { return copy_array<double>(self.beta()); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "scores", [](const BoxQp& self) { return copy_array<double>(self.scores()); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "is_active", [](const BoxQp& self) { return copy_array<std::uint8_t>(self.is_active()); },
+          nb::rv_policy::move)
       .def_prop_ro("state", &state, "All that later rounds depend on, for set_state.")
       .def("set_state", &set_state, nb::kw_only(), "beta"_a.noconvert(), "scores"_a.noconvert(),
            "seen"_a.noconvert(), "points"_a.noconvert(), "ends"_a.noconvert(), "slot"_a.noconvert(),

@@ -24,10 +24,11 @@ ClassQp::Point point_of(Values beta, Values scores, Vector<const double> interce
   return {as_span(beta), as_span(scores), as_span(intercept)};
 }
 
-void construct(ClassQp* self, std::shared_ptr<KernelSource> source, Vector<const std::int64_t> label,
-               Vector<const double> weight, Vector<const double> diagonal, double rho, Values beta,
-               Values scores, Vector<const double> intercept, std::int64_t bytes,
-               std::int64_t working_set, int n_threads) {
+void construct(ClassQp* self, std::shared_ptr<KernelSource> source,
+               Vector<const std::int64_t> label, Vector<const double> weight,
+               Vector<const double> diagonal, double rho, Values beta, Values scores,
+               Vector<const double> intercept, std::int64_t bytes, std::int64_t working_set,
+               int n_threads) {
   const std::int64_t n = source->n_points();
   const auto n_classes = static_cast<std::int64_t>(intercept.size());
   require_length("label", label.size(), n, kPoint);
@@ -35,7 +36,8 @@ void construct(ClassQp* self, std::shared_ptr<KernelSource> source, Vector<const
   require_length("diagonal", diagonal.size(), n, kPoint);
   for (const std::int64_t k : as_span(label))
     if (k < 0 || k >= n_classes) throw nb::value_error("a label must be the number of a class.");
-  const ClassQp::Problem problem{as_span(label), as_span(weight), as_span(diagonal), n_classes, rho};
+  const ClassQp::Problem problem{as_span(label), as_span(weight), as_span(diagonal), n_classes,
+                                 rho};
   const ClassQp::Point point = point_of(beta, scores, intercept, n, n_classes);
   new (self) ClassQp(std::move(source), problem, point, {bytes, working_set, n_threads});
 }
@@ -82,15 +84,17 @@ void set_state(ClassQp& self, Vector<const double> beta, Vector<const double> sc
 }  // namespace
 
 void bind_class_qp(nb::module_& module) {
-  nb::class_<ClassQp>(module, "ClassQp", nb::is_final(),
-                      "All classes at once with a kernel, by decomposition; used by one thread at a time.")
+  nb::class_<ClassQp>(
+      module, "ClassQp", nb::is_final(),
+      "All classes at once with a kernel, by decomposition; used by one thread at a time.")
       .def("__init__", &construct, nb::keep_alive<1, 2>(), "source"_a, nb::kw_only(),
            "label"_a.noconvert(), "weight"_a.noconvert(), "diagonal"_a.noconvert(), "rho"_a,
            "beta"_a.noconvert(), "scores"_a.noconvert(), "intercept"_a.noconvert(), "n_bytes"_a,
            "working_set"_a, "n_threads"_a)
-      .def("run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
-           "Make up to so many rounds and steps; the rounds and steps made, the violation, and whether a "
-           "round moved nothing.")
+      .def(
+          "run", &run, "n_rounds"_a, "n_steps"_a, "tolerance"_a,
+          "Make up to so many rounds and steps; the rounds and steps made, the violation, and whether a "
+          "round moved nothing.")
       .def("set_point", &set_point, "beta"_a.noconvert(), "scores"_a.noconvert(),
            "intercept"_a.noconvert(), "Go on from another point.")
       .def_prop_ro("state", &state, "All that later rounds depend on, for set_state.")
@@ -98,14 +102,15 @@ void bind_class_qp(nb::module_& module) {
            "shift"_a.noconvert(), "excess"_a.noconvert(), "intercept"_a.noconvert(),
            "slot"_a.noconvert(), "last_wanted"_a.noconvert(), "computed"_a.noconvert(),
            "Go on from a state of a solver of the same problem.")
-      .def_prop_ro("beta",
-                   [](const ClassQp& self) {
-                     return copy_table(self.beta(), self.n_points(), self.n_classes());
-                   },
-                   nb::rv_policy::move)
-      .def_prop_ro("intercept",
-                   [](const ClassQp& self) { return copy_array<double>(self.intercept()); },
-                   nb::rv_policy::move);
+      .def_prop_ro(
+          "beta",
+          [](const ClassQp& self) {
+            return copy_table(self.beta(), self.n_points(), self.n_classes());
+          },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "intercept", [](const ClassQp& self) { return copy_array<double>(self.intercept()); },
+          nb::rv_policy::move);
 }
 
 }  // namespace hedgerow::bindings

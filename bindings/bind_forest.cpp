@@ -43,19 +43,26 @@ std::vector<T> widen(const nb::dict& parts, const char* name) {
   std::vector<T> values;
   const auto take = [&](const auto& array) {
     values.reserve(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) values.push_back(static_cast<T>(array.data()[i]));
+    for (std::size_t i = 0; i < array.size(); ++i)
+      values.push_back(static_cast<T>(array.data()[i]));
   };
   Vector<const std::uint8_t> bytes;
   Vector<const std::uint16_t> shorts;
   Vector<const std::uint32_t> words;
   Vector<const float> singles;
   Vector<const double> doubles;
-  if (nb::try_cast(part, bytes, false)) take(bytes);
-  else if (nb::try_cast(part, shorts, false)) take(shorts);
-  else if (nb::try_cast(part, words, false)) take(words);
-  else if (std::is_same_v<T, double> && nb::try_cast(part, singles, false)) take(singles);
-  else if (std::is_same_v<T, double> && nb::try_cast(part, doubles, false)) take(doubles);
-  else throw nb::type_error((std::string("the part '") + name + "' has another type.").c_str());
+  if (nb::try_cast(part, bytes, false))
+    take(bytes);
+  else if (nb::try_cast(part, shorts, false))
+    take(shorts);
+  else if (nb::try_cast(part, words, false))
+    take(words);
+  else if (std::is_same_v<T, double> && nb::try_cast(part, singles, false))
+    take(singles);
+  else if (std::is_same_v<T, double> && nb::try_cast(part, doubles, false))
+    take(doubles);
+  else
+    throw nb::type_error((std::string("the part '") + name + "' has another type.").c_str());
   return values;
 }
 
@@ -105,8 +112,8 @@ nb::dict parts_of(const Forest& self) {
   named["asks"] = narrow(feature);
   named["missing_left"] = pack_bits(missing_left);
   named["by_categories"] = pack_bits(by_categories);
-  named["threshold"] = self.is_single() ? cast_as<float>(parts.threshold)
-                                        : cast_as<double>(parts.threshold);
+  named["threshold"] =
+      self.is_single() ? cast_as<float>(parts.threshold) : cast_as<double>(parts.threshold);
   named["word_start"] = cast_as<std::uint32_t>(parts.word_start);
   named["has_line"] = pack_bits(parts.has_line);
   named["lines"] = parts.lines_are_counts ? narrow(parts.lines) : cast_as<double>(parts.lines);
@@ -158,7 +165,9 @@ void construct(Forest* self, std::int64_t n_features, std::int64_t n_outputs,
   require_length("n_classes", n_classes.size(), n_outputs, "output");
   std::int64_t width = 0;
   for (const std::int32_t n : as_span(n_classes)) width = std::max<std::int64_t>(width, n);
-  new (self) Forest({n_outputs, std::max<std::int64_t>(width, 1), width > 0,
+  new (self) Forest({n_outputs,
+                     std::max<std::int64_t>(width, 1),
+                     width > 0,
                      {n_categories.data(), n_categories.data() + n_categories.size()}},
                     single_precision);
 }
@@ -194,8 +203,7 @@ NewArray<double, 3> sums_of(const Forest& self, Table<const T> X, std::int64_t b
 template <class T>
 NewArray<std::int32_t, 2> leaves_of(const Forest& self, Table<const T> X, int n_threads) {
   const DenseRows<T> rows = rows_of(self, X);
-  auto leaves =
-      make_array<std::int32_t, 2>({X.shape(0), static_cast<std::size_t>(self.n_trees())});
+  auto leaves = make_array<std::int32_t, 2>({X.shape(0), static_cast<std::size_t>(self.n_trees())});
   const nb::gil_scoped_release unlocked;
   self.leaves(rows, as_span(leaves), n_threads);
   return leaves;
@@ -208,13 +216,13 @@ nb::tuple tree_of(const Forest& self, std::int64_t number) {
   auto value = make_array<double, 3>(
       {tree.feature.size(), n_outputs, static_cast<std::size_t>(tree.value_width) / n_outputs});
   std::ranges::copy(tree.value, value.data());
-  return nb::make_tuple(
-      cast_as<std::int64_t>(tree.feature), cast_as<double>(tree.threshold),
-      cast_as<std::int64_t>(tree.left), cast_as<std::int64_t>(tree.right),
-      cast_as<bool>(tree.missing_left), cast_as<double>(tree.impurity),
-      cast_as<std::int64_t>(tree.n_samples), cast_as<double>(tree.weight), nb::cast(value),
-      cast_as<std::int64_t>(tree.n_candidates), cast_as<std::int64_t>(tree.category_start),
-      cast_as<std::uint64_t>(tree.category_words));
+  return nb::make_tuple(cast_as<std::int64_t>(tree.feature), cast_as<double>(tree.threshold),
+                        cast_as<std::int64_t>(tree.left), cast_as<std::int64_t>(tree.right),
+                        cast_as<bool>(tree.missing_left), cast_as<double>(tree.impurity),
+                        cast_as<std::int64_t>(tree.n_samples), cast_as<double>(tree.weight),
+                        nb::cast(value), cast_as<std::int64_t>(tree.n_candidates),
+                        cast_as<std::int64_t>(tree.category_start),
+                        cast_as<std::uint64_t>(tree.category_words));
 }
 
 template <class T>
@@ -316,12 +324,10 @@ void restore(OutOfBag& self,
 
 template <class T, int N>
 nb::ndarray<nb::numpy, T, nb::ndim<N>> view(const std::shared_ptr<OutOfBag>& self,
-                                            std::vector<T>& values,
-                                            const std::size_t (&shape)[N]) {
+                                            std::vector<T>& values, const std::size_t (&shape)[N]) {
   auto* keeper = new std::shared_ptr<OutOfBag>(self);
-  nb::capsule owner(keeper, [](void* kept) noexcept {
-    delete static_cast<std::shared_ptr<OutOfBag>*>(kept);
-  });
+  nb::capsule owner(
+      keeper, [](void* kept) noexcept { delete static_cast<std::shared_ptr<OutOfBag>*>(kept); });
   return nb::ndarray<nb::numpy, T, nb::ndim<N>>(values.data(), N, shape, owner);
 }
 

@@ -49,18 +49,19 @@ nb::list parts(const OwnedKernel& kernel) {
 }
 
 /// ValueError unless both matrices have the same columns, and entries of a given matrix exist.
-void require_partners(const OwnedKernel& kernel, const OwnedMatrix& left, const OwnedMatrix& right) {
-  require_length("a row of right", static_cast<std::size_t>(n_cols(right.view)),
-                 n_cols(left.view), "column of left");
+void require_partners(const OwnedKernel& kernel, const OwnedMatrix& left,
+                      const OwnedMatrix& right) {
+  require_length("a row of right", static_cast<std::size_t>(n_cols(right.view)), n_cols(left.view),
+                 "column of left");
   const bool is_dense = left.owners.size() == 1;
   if (is_given(kernel) && (!is_dense || n_cols(left.view) < n_rows(right.view)))
     throw nb::value_error("given kernel values must be a dense matrix with a column for each row.");
 }
 
 template <class T>
-NewArray<T, 2> py_block(const OwnedKernel& kernel, const OwnedMatrix& left, const OwnedMatrix& right,
-                        Vector<const std::int64_t> rows, Vector<const std::int64_t> columns,
-                        int n_threads) {
+NewArray<T, 2> py_block(const OwnedKernel& kernel, const OwnedMatrix& left,
+                        const OwnedMatrix& right, Vector<const std::int64_t> rows,
+                        Vector<const std::int64_t> columns, int n_threads) {
   require_partners(kernel, left, right);
   require_rows(as_span(rows), n_rows(left.view));
   require_rows(as_span(columns), n_rows(right.view));
@@ -144,7 +145,8 @@ class PythonKernelSource : public KernelSource {
                                          copy_array<std::int64_t>(columns).cast());
       const auto array = nb::cast<Table<const double>>(block);
       if (array.shape(0) != rows.size() || array.shape(1) != columns.size())
-        throw nb::value_error("a block of kernel values must have a row and a column for each asked.");
+        throw nb::value_error(
+            "a block of kernel values must have a row and a column for each asked.");
       std::copy_n(array.data(), array.size(), values.data());
     }
     use({0, height, 0, breadth, values.data(), breadth});
@@ -190,9 +192,10 @@ void construct_scorer(KernelScorer* self, const OwnedKernel& kernel, const Owned
   require_length("a line of hyperplanes", hyperplanes.shape(1),
                  static_cast<std::int64_t>(coef.shape(0)), "line of coef");
   require_rows(as_span(segments), n_rows(vectors.view) + 1);
-  require_length("coef", coef.shape(1),
-                 std::accumulate(segments.data(), segments.data() + segments.size(), std::int64_t{0}),
-                 "vector of a segment");
+  require_length(
+      "coef", coef.shape(1),
+      std::accumulate(segments.data(), segments.data() + segments.size(), std::int64_t{0}),
+      "vector of a segment");
   for (const std::int64_t hyperplane : as_span(hyperplanes))
     if (hyperplane < 0 || hyperplane >= n_hyperplanes)
       throw nb::value_error("a line goes to a hyperplane that is none.");
@@ -217,37 +220,35 @@ NewArray<double, 2> py_kernel_scores(const KernelScorer& self, const OwnedMatrix
 void bind_kernels(nb::module_& module) {
   nb::class_<OwnedKernel>(module, "Kernel", nb::is_final(), "A kernel the core can compute.")
       .def_static("linear", [] { return leaf(KernelKind::linear); })
-      .def_static("polynomial",
-                  [](double gamma, double coef0, int degree) {
-                    return leaf(KernelKind::polynomial, gamma, coef0, degree);
-                  },
-                  "gamma"_a, "coef0"_a, "degree"_a)
-      .def_static("rbf", [](double gamma) { return leaf(KernelKind::rbf, gamma); }, "gamma"_a)
-      .def_static("sigmoid",
-                  [](double gamma, double coef0) {
-                    return leaf(KernelKind::sigmoid, gamma, coef0);
-                  },
-                  "gamma"_a, "coef0"_a)
+      .def_static(
+          "polynomial",
+          [](double gamma, double coef0, int degree) {
+            return leaf(KernelKind::polynomial, gamma, coef0, degree);
+          },
+          "gamma"_a, "coef0"_a, "degree"_a)
+      .def_static(
+          "rbf", [](double gamma) { return leaf(KernelKind::rbf, gamma); }, "gamma"_a)
+      .def_static(
+          "sigmoid",
+          [](double gamma, double coef0) { return leaf(KernelKind::sigmoid, gamma, coef0); },
+          "gamma"_a, "coef0"_a)
       .def_static("cosine", [] { return leaf(KernelKind::cosine); })
-      .def_static("laplacian", [](double gamma) { return leaf(KernelKind::laplacian, gamma); },
-                  "gamma"_a)
+      .def_static(
+          "laplacian", [](double gamma) { return leaf(KernelKind::laplacian, gamma); }, "gamma"_a)
       .def_static("additive_chi2", [] { return leaf(KernelKind::additive_chi_squared); })
-      .def_static("chi2", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); },
-                  "gamma"_a)
+      .def_static(
+          "chi2", [](double gamma) { return leaf(KernelKind::chi_squared, gamma); }, "gamma"_a)
       .def_static("histogram_intersection", [] { return leaf(KernelKind::intersection); })
-      .def_static("wavelet",
-                  [](double dilation) { return leaf(KernelKind::wavelet, 1.0 / dilation); },
-                  "dilation"_a)
-      .def_static("precomputed", [] { return leaf(KernelKind::gram); },
-                  "The matrix holds the kernel values themselves.")
-      .def("__add__",
-           [](const OwnedKernel& a, const OwnedKernel& b) {
-             return joined(a, b, KernelStep::Does::add);
-           })
-      .def("__mul__",
-           [](const OwnedKernel& a, const OwnedKernel& b) {
-             return joined(a, b, KernelStep::Does::multiply);
-           })
+      .def_static(
+          "wavelet", [](double dilation) { return leaf(KernelKind::wavelet, 1.0 / dilation); },
+          "dilation"_a)
+      .def_static(
+          "precomputed", [] { return leaf(KernelKind::gram); },
+          "The matrix holds the kernel values themselves.")
+      .def("__add__", [](const OwnedKernel& a,
+                         const OwnedKernel& b) { return joined(a, b, KernelStep::Does::add); })
+      .def("__mul__", [](const OwnedKernel& a,
+                         const OwnedKernel& b) { return joined(a, b, KernelStep::Does::multiply); })
       .def("scaled", &scaled, "factor"_a)
       .def_prop_ro("is_given", &is_given)
       .def_prop_ro("parts", &parts, "The numbers of its steps.");
@@ -266,9 +267,10 @@ void bind_kernels(nb::module_& module) {
   module.def("precise_kernel_sums", &py_precise_sums, "kernel"_a, "rows"_a.noconvert(),
              "coef"_a.noconvert(), "n_threads"_a,
              "The same sums among the rows of a table, from values in extended precision: slow.");
-  module.def("kernel_rounding", &py_rounding, "kernel"_a, "matrix"_a, "is_precise"_a, "n_threads"_a,
-             "Sizes of the rows and an error: computed values K(x_i, x_j) are at most error * sizes[i] * "
-             "sizes[j] off.");
+  module.def(
+      "kernel_rounding", &py_rounding, "kernel"_a, "matrix"_a, "is_precise"_a, "n_threads"_a,
+      "Sizes of the rows and an error: computed values K(x_i, x_j) are at most error * sizes[i] * "
+      "sizes[j] off.");
 }
 
 }  // namespace

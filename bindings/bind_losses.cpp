@@ -59,8 +59,8 @@ LossSums py_loss_at(const LossShape& loss, Vector<const double> y, Vector<const 
 }
 
 nb::tuple py_loss_along(const LossShape& loss, Vector<const double> weight, Shift shift,
-                          Vector<const double> residual, Vector<const double> change, double step,
-                          int n_threads) {
+                        Vector<const double> residual, Vector<const double> change, double step,
+                        int n_threads) {
   const auto n_rows = static_cast<std::int64_t>(residual.size());
   require_row_values("weight", weight, n_rows);
   if (shift) require_row_values("shift", *shift, n_rows);

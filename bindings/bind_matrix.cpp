@@ -49,8 +49,7 @@ OwnedMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I>
   }
   const auto n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
   return {SparseRows<T, I>{values.data(), indices.data(), indptr.data(), n_rows, n_cols},
-          {nb::ndarray<nb::ro>(values), nb::ndarray<nb::ro>(indices),
-           nb::ndarray<nb::ro>(indptr)}};
+          {nb::ndarray<nb::ro>(values), nb::ndarray<nb::ro>(indices), nb::ndarray<nb::ro>(indptr)}};
 }
 
 template <class T, class I>
@@ -94,9 +93,10 @@ nb::tuple py_copy_nonzero(Table<const T> array, Vector<const std::int32_t> bound
 
 template <class T>
 void bind_compact(nb::module_& module) {
-  module.def("nonzero_bounds", &nonzero_bounds<T>, "array"_a.noconvert(), "most"_a, "n_threads"_a,
-             "The row bounds of a CSR matrix of the values other than 0; None if they are more than "
-             "that share of all.");
+  module.def(
+      "nonzero_bounds", &nonzero_bounds<T>, "array"_a.noconvert(), "most"_a, "n_threads"_a,
+      "The row bounds of a CSR matrix of the values other than 0; None if they are more than "
+      "that share of all.");
   module.def("copy_nonzero", &py_copy_nonzero<T>, "array"_a.noconvert(), "bounds"_a.noconvert(),
              "n_threads"_a, nb::rv_policy::move,
              "The values other than 0 and their columns, by the bounds of each row.");
@@ -106,9 +106,7 @@ void bind_compact(nb::module_& module) {
 
 /// What dense() or csr() makes an equal matrix of.
 nb::tuple parts(const OwnedMatrix& self) {
-  const auto array = [&](std::size_t i) {
-    return nb::ndarray<nb::numpy, nb::ro>(self.owners[i]);
-  };
+  const auto array = [&](std::size_t i) { return nb::ndarray<nb::numpy, nb::ro>(self.owners[i]); };
   if (self.owners.size() == 1) return nb::make_tuple(array(0));
   return nb::make_tuple(array(0), array(1), array(2), n_cols(self.view));
 }

@@ -34,8 +34,8 @@ NewArray<std::int64_t, 1> random_permutation(std::uint64_t seed, std::uint64_t s
   return out;
 }
 
-NewArray<std::int64_t, 1> random_below(std::uint64_t seed, std::uint64_t stream,
-                                       std::int64_t bound, std::size_t n) {
+NewArray<std::int64_t, 1> random_below(std::uint64_t seed, std::uint64_t stream, std::int64_t bound,
+                                       std::size_t n) {
   if (bound < 1)
     throw nb::value_error(
         ("bound is " + std::to_string(bound) + ": give a positive number to draw below.").c_str());

@@ -66,8 +66,8 @@ NewArray<double, 1> py_count_quantiles(Counts counts, Vector<const std::int64_t>
   require_order(order, table);
   require_length("values", values.size(), table.n_rows, "column of counts");
   if (!(probability >= 0.0 && probability <= 1.0))
-    throw nb::value_error(("probability is " + std::to_string(probability) +
-                           ": give one between 0 and 1.").c_str());
+    throw nb::value_error(
+        ("probability is " + std::to_string(probability) + ": give one between 0 and 1.").c_str());
   auto out = make_array<double, 1>({counts.shape(0)});
   const nb::gil_scoped_release unlocked;
   count_quantiles(table, as_span(order), as_span(values), probability, as_span(out));
@@ -114,9 +114,10 @@ void bind_resample(nb::module_& module) {
   module.def("count_gini_coefficients", &py_count_gini_coefficients, "counts"_a.noconvert(),
              "order"_a.noconvert(), "values"_a.noconvert(),
              "The Gini coefficient of each resample; `order` sorts the rows, `values` are sorted.");
-  module.def("count_auc", &py_count_auc, "counts"_a.noconvert(), "order"_a.noconvert(),
-             "is_negative"_a.noconvert(), "is_tied"_a.noconvert(),
-             "The AUC of each resample; `order` sorts the rows by score, and then negatives first.");
+  module.def(
+      "count_auc", &py_count_auc, "counts"_a.noconvert(), "order"_a.noconvert(),
+      "is_negative"_a.noconvert(), "is_tied"_a.noconvert(),
+      "The AUC of each resample; `order` sorts the rows by score, and then negatives first.");
 }
 
 }  // namespace hedgerow::bindings

@@ -11,15 +11,15 @@ void require_labels(std::span<const std::int64_t> label, std::int64_t n_classes)
   if (n_classes < 1) throw nb::value_error("n_classes must be positive.");
   for (const std::int64_t k : label)
     if (k < 0 || k >= n_classes)
-      throw nb::value_error(("label holds " + std::to_string(k) + ", but classes are numbered 0 to " +
-                             std::to_string(n_classes - 1) + ".")
+      throw nb::value_error(("label holds " + std::to_string(k) +
+                             ", but classes are numbered 0 to " + std::to_string(n_classes - 1) +
+                             ".")
                                 .c_str());
 }
 
 void construct(SequentialDual* self, const OwnedMatrix& matrix, Vector<const std::int64_t> label,
-               Vector<const double> weight, std::int64_t n_classes, double rho,
-               bool free_intercept, bool shuffled, bool shrinking, std::uint64_t seed,
-               int n_threads) {
+               Vector<const double> weight, std::int64_t n_classes, double rho, bool free_intercept,
+               bool shuffled, bool shrinking, std::uint64_t seed, int n_threads) {
   const std::int64_t n = n_rows(matrix.view);
   require_length("label", label.size(), n, kRow);
   require_length("weight", weight.size(), n, kRow);

@@ -24,14 +24,9 @@ void construct(DualCoordinateDescent* self, const OwnedMatrix& matrix, Vector<co
   require_length("y", y.size(), n, kRow);
   require_length("target", target.size(), n, kRow);
   require_length("weight", weight.size(), n, kRow);
-  const DualCoordinateDescent::Problem problem{as_span(y),
-                                               as_span(target),
-                                               as_span(weight),
-                                               named("loss", loss, kLosses),
-                                               epsilon,
-                                               rho,
-                                               free_intercept,
-                                               balance};
+  const DualCoordinateDescent::Problem problem{
+      as_span(y), as_span(target), as_span(weight), named("loss", loss, kLosses), epsilon,
+      rho,        free_intercept,  balance};
   const DualCoordinateDescent::Options options{named("order", order, kOrders), shrinking, seed,
                                                n_threads};
   const nb::gil_scoped_release unlocked;
@@ -116,17 +111,17 @@ void bind_solvers(nb::module_& module) {
       .def("set_alpha", &set_alpha, "alpha"_a.noconvert(), "intercept"_a,
            "Start from this alpha, and from this intercept if it is free.")
       .def("state", &state, nb::rv_policy::move, "All that a later run depends on.")
-      .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a,
-           "excess"_a, "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
+      .def("restore", &restore, "alpha"_a.noconvert(), "w"_a.noconvert(), "shift"_a, "excess"_a,
+           "n_swept"_a, "multiplier_due"_a, "Go on from a state.")
       .def_prop_ro("alpha", &copy_alpha, nb::rv_policy::move)
       .def_prop_ro("w", &copy_w, nb::rv_policy::move)
       .def_prop_ro("scores", &copy_scores, nb::rv_policy::move)
       .def_prop_ro("intercept", &DualCoordinateDescent::intercept);
-  module.def("perceptron_pass", &py_perceptron_pass, "matrix"_a, "y"_a.noconvert(),
-             "weight"_a.noconvert(), "order"_a.noconvert(), "step"_a, "fit_intercept"_a,
-             "coef"_a.noconvert(), "intercept"_a,
-             "One pass; coef is updated in place, and the number of visits, the mistakes and the new "
-             "intercept are returned.");
+  module.def(
+      "perceptron_pass", &py_perceptron_pass, "matrix"_a, "y"_a.noconvert(), "weight"_a.noconvert(),
+      "order"_a.noconvert(), "step"_a, "fit_intercept"_a, "coef"_a.noconvert(), "intercept"_a,
+      "One pass; coef is updated in place, and the number of visits, the mistakes and the new "
+      "intercept are returned.");
 }
 
 }  // namespace hedgerow::bindings

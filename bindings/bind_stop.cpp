@@ -14,8 +14,8 @@ void run_signal_handlers() {
 }
 
 void construct(StopToken* self, const StopToken* parent, bool runs_signal_handlers) {
-  new (self) StopToken(parent, runs_signal_handlers ? run_signal_handlers
-                                                    : std::function<void()>());
+  new (self)
+      StopToken(parent, runs_signal_handlers ? run_signal_handlers : std::function<void()>());
 }
 
 void stop_after(StopToken& self, double seconds) {

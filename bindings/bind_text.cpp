@@ -12,7 +12,8 @@ namespace {
 template <class T>
 NewArray<T, 1> as_array(std::vector<T>&& values) {
   auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+  nb::capsule owner(kept,
+                    [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
   return NewArray<T, 1>(kept->data(), {kept->size()}, owner);
 }
 
@@ -32,9 +33,10 @@ nb::tuple py_parse_libsvm(nb::bytes text) {
 }  // namespace
 
 void bind_text(nb::module_& module) {
-  module.def("parse_libsvm", &py_parse_libsvm, "text"_a,
-             "Labels, values, indices and row bounds of lines of a LIBSVM file, how many lines were "
-             "read, and whether that is all of them: if not, the next one cannot be understood.");
+  module.def(
+      "parse_libsvm", &py_parse_libsvm, "text"_a,
+      "Labels, values, indices and row bounds of lines of a LIBSVM file, how many lines were "
+      "read, and whether that is all of them: if not, the next one cannot be understood.");
 }
 
 }  // namespace hedgerow::bindings

@@ -164,7 +164,8 @@ TreeSettings make_settings(const std::string& splitter, std::int64_t max_feature
   settings.max_leaf_nodes = max_leaf_nodes;
   settings.min_impurity_decrease = min_impurity_decrease;
   settings.in_any_order = in_any_order;
-  if (monotonic) settings.monotonic.assign(monotonic->data(), monotonic->data() + monotonic->size());
+  if (monotonic)
+    settings.monotonic.assign(monotonic->data(), monotonic->data() + monotonic->size());
   return settings;
 }
 
@@ -235,7 +236,8 @@ void check_call(const TreeTask& task, const TreeSettings& settings,
   bool is_there = false;
   for (std::int64_t i = 0; i < task.table->n_rows && !is_there; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    is_there = (counts.empty() || counts[row] > 0) && (task.weights.empty() || task.weights[row] > 0);
+    is_there =
+        (counts.empty() || counts[row] > 0) && (task.weights.empty() || task.weights[row] > 0);
   }
   if (!is_there) throw nb::value_error("no row has a count and a weight: give some.");
 }
@@ -257,12 +259,11 @@ std::shared_ptr<FlatTree> grow(const TreeTask& task, const TreeSettings& setting
 
 /// A view of a tree's array that keeps the tree alive.
 template <class T, class Stored>
-auto view_of(std::vector<Stored> FlatTree::*array) {
+auto view_of(std::vector<Stored> FlatTree::* array) {
   return [array](const std::shared_ptr<FlatTree>& self) {
     auto* keeper = new std::shared_ptr<FlatTree>(self);
-    nb::capsule owner(keeper, [](void* kept) noexcept {
-      delete static_cast<std::shared_ptr<FlatTree>*>(kept);
-    });
+    nb::capsule owner(
+        keeper, [](void* kept) noexcept { delete static_cast<std::shared_ptr<FlatTree>*>(kept); });
     auto& values = (*self).*array;
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(reinterpret_cast<T*>(values.data()),
                                                   {values.size()}, owner);
@@ -271,9 +272,8 @@ auto view_of(std::vector<Stored> FlatTree::*array) {
 
 nb::ndarray<nb::numpy, double, nb::ndim<3>> values_of(const std::shared_ptr<FlatTree>& self) {
   auto* keeper = new std::shared_ptr<FlatTree>(self);
-  nb::capsule owner(keeper, [](void* kept) noexcept {
-    delete static_cast<std::shared_ptr<FlatTree>*>(kept);
-  });
+  nb::capsule owner(
+      keeper, [](void* kept) noexcept { delete static_cast<std::shared_ptr<FlatTree>*>(kept); });
   const auto n_outputs = static_cast<std::size_t>(self->n_outputs);
   return nb::ndarray<nb::numpy, double, nb::ndim<3>>(
       self->value.data(),
@@ -283,8 +283,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<3>> values_of(const std::shared_ptr<Flat
 
 std::shared_ptr<FlatTree> prune(const FlatTree& self, Vector<const bool> becomes_leaf) {
   require_length("becomes_leaf", becomes_leaf.size(), self.n_nodes(), "node");
-  return std::make_shared<FlatTree>(
-      pruned(self, {reinterpret_cast<const std::uint8_t*>(becomes_leaf.data()), becomes_leaf.size()}));
+  return std::make_shared<FlatTree>(pruned(
+      self, {reinterpret_cast<const std::uint8_t*>(becomes_leaf.data()), becomes_leaf.size()}));
 }
 
 std::shared_ptr<FlatTree> replace_leaf_values(
@@ -312,9 +312,9 @@ void construct_router(TreeRouter* self, Vector<const std::int64_t> feature,
   const std::span missing(reinterpret_cast<const std::uint8_t*>(missing_left.data()),
                           missing_left.size());
   try {
-    new (self) TreeRouter({as_span(feature), as_span(threshold), as_span(left), as_span(right),
-                           missing, as_span(category_start), as_span(category_words),
-                           as_span(n_categories)});
+    new (self)
+        TreeRouter({as_span(feature), as_span(threshold), as_span(left), as_span(right), missing,
+                    as_span(category_start), as_span(category_words), as_span(n_categories)});
   } catch (const std::invalid_argument& error) {
     throw nb::value_error(error.what());
   }
@@ -334,20 +334,20 @@ NewArray<std::int32_t, 1> leaves_of(const TreeRouter& self, Table<const T> X, in
 
 void bind_growing(nb::module_& module) {
   nb::class_<TreeSettings>(module, "TreeSettings", nb::is_final(), "How a tree is grown.")
-      .def("__init__",
-           [](TreeSettings* self, const std::string& splitter, std::int64_t max_features,
-              std::int64_t max_depth, std::int64_t min_samples_split,
-              std::int64_t min_samples_leaf, double min_weight_leaf, std::int64_t max_leaf_nodes,
-              double min_impurity_decrease, bool in_any_order,
-              std::optional<Vector<const std::int8_t>> monotonic) {
-             new (self) TreeSettings(make_settings(
-                 splitter, max_features, max_depth, min_samples_split, min_samples_leaf,
-                 min_weight_leaf, max_leaf_nodes, min_impurity_decrease, in_any_order,
-                 std::move(monotonic)));
-           },
-           nb::kw_only(), "splitter"_a, "max_features"_a, "max_depth"_a, "min_samples_split"_a,
-           "min_samples_leaf"_a, "min_weight_leaf"_a, "max_leaf_nodes"_a,
-           "min_impurity_decrease"_a, "in_any_order"_a, "monotonic"_a.none());
+      .def(
+          "__init__",
+          [](TreeSettings* self, const std::string& splitter, std::int64_t max_features,
+             std::int64_t max_depth, std::int64_t min_samples_split, std::int64_t min_samples_leaf,
+             double min_weight_leaf, std::int64_t max_leaf_nodes, double min_impurity_decrease,
+             bool in_any_order, std::optional<Vector<const std::int8_t>> monotonic) {
+            new (self) TreeSettings(
+                make_settings(splitter, max_features, max_depth, min_samples_split,
+                              min_samples_leaf, min_weight_leaf, max_leaf_nodes,
+                              min_impurity_decrease, in_any_order, std::move(monotonic)));
+          },
+          nb::kw_only(), "splitter"_a, "max_features"_a, "max_depth"_a, "min_samples_split"_a,
+          "min_samples_leaf"_a, "min_weight_leaf"_a, "max_leaf_nodes"_a, "min_impurity_decrease"_a,
+          "in_any_order"_a, "monotonic"_a.none());
   nb::class_<TreeTask>(module, "TreeTask", nb::is_final(),
                        "What trees learn from: made once, used by every tree.")
       .def_static("classification", &classification_task, "table"_a, "criterion"_a,
@@ -364,21 +364,31 @@ void bind_growing(nb::module_& module) {
       .def_ro("was_stopped", &FlatTree::was_stopped)
       .def("pruned", &prune, "becomes_leaf"_a.noconvert(),
            "The tree with the marked nodes as leaves.")
-      .def("with_leaf_values", &replace_leaf_values, "value"_a.noconvert(),
-           "The tree with other values in its leaves; those of inner nodes are the means below them.")
+      .def(
+          "with_leaf_values", &replace_leaf_values, "value"_a.noconvert(),
+          "The tree with other values in its leaves; those of inner nodes are the means below them.")
       .def_prop_ro("feature", view_of<std::int64_t>(&FlatTree::feature), nb::rv_policy::reference)
       .def_prop_ro("threshold", view_of<double>(&FlatTree::threshold), nb::rv_policy::reference)
-      .def_prop_ro("children_left", view_of<std::int64_t>(&FlatTree::left), nb::rv_policy::reference)
-      .def_prop_ro("children_right", view_of<std::int64_t>(&FlatTree::right), nb::rv_policy::reference)
-      .def_prop_ro("missing_go_to_left", view_of<bool>(&FlatTree::missing_left), nb::rv_policy::reference)
+      .def_prop_ro("children_left", view_of<std::int64_t>(&FlatTree::left),
+                   nb::rv_policy::reference)
+      .def_prop_ro("children_right", view_of<std::int64_t>(&FlatTree::right),
+                   nb::rv_policy::reference)
+      .def_prop_ro("missing_go_to_left", view_of<bool>(&FlatTree::missing_left),
+                   nb::rv_policy::reference)
       .def_prop_ro("impurity", view_of<double>(&FlatTree::impurity), nb::rv_policy::reference)
-      .def_prop_ro("n_node_samples", view_of<std::int64_t>(&FlatTree::n_samples), nb::rv_policy::reference)
-      .def_prop_ro("weighted_n_node_samples", view_of<double>(&FlatTree::weight), nb::rv_policy::reference)
+      .def_prop_ro("n_node_samples", view_of<std::int64_t>(&FlatTree::n_samples),
+                   nb::rv_policy::reference)
+      .def_prop_ro("weighted_n_node_samples", view_of<double>(&FlatTree::weight),
+                   nb::rv_policy::reference)
       .def_prop_ro("value", &values_of, nb::rv_policy::reference)
-      .def_prop_ro("n_candidates", view_of<std::int64_t>(&FlatTree::n_candidates), nb::rv_policy::reference)
-      .def_prop_ro("category_start", view_of<std::int64_t>(&FlatTree::category_start), nb::rv_policy::reference)
-      .def_prop_ro("category_words", view_of<std::uint64_t>(&FlatTree::category_words), nb::rv_policy::reference)
-      .def_prop_ro("leaf_of_row", view_of<std::int32_t>(&FlatTree::leaf_of_row), nb::rv_policy::reference);
+      .def_prop_ro("n_candidates", view_of<std::int64_t>(&FlatTree::n_candidates),
+                   nb::rv_policy::reference)
+      .def_prop_ro("category_start", view_of<std::int64_t>(&FlatTree::category_start),
+                   nb::rv_policy::reference)
+      .def_prop_ro("category_words", view_of<std::uint64_t>(&FlatTree::category_words),
+                   nb::rv_policy::reference)
+      .def_prop_ro("leaf_of_row", view_of<std::int32_t>(&FlatTree::leaf_of_row),
+                   nb::rv_policy::reference);
 }
 
 }  // namespace
@@ -396,12 +406,14 @@ void bind_tree(nb::module_& module) {
       .def_prop_ro("n_features", &CodeTable::n_features)
       .def_prop_ro("nbytes", &CodeTable::n_bytes)
       .def_ro("single_precision", &CodeTable::is_single)
-      .def("values",
-           [](const CodeTable& self, std::int64_t feature) {
-             return copy_array<double>(column_of(self, feature).values);
-           },
-           "feature"_a, "The distinct numbers of a feature, sorted; none for categories.")
-      .def("codes", &codes_of, "feature"_a, "Every row's place among them, or category; -1 missing.");
+      .def(
+          "values",
+          [](const CodeTable& self, std::int64_t feature) {
+            return copy_array<double>(column_of(self, feature).values);
+          },
+          "feature"_a, "The distinct numbers of a feature, sorted; none for categories.")
+      .def("codes", &codes_of, "feature"_a,
+           "Every row's place among them, or category; -1 missing.");
   bind_growing(module);
   nb::class_<TreeRouter>(module, "TreeRouter", nb::is_final(), "Finds the leaves of rows.")
       .def("__init__", &construct_router, "feature"_a.noconvert(), "threshold"_a.noconvert(),

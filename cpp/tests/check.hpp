@@ -48,7 +48,7 @@ void throws(const std::function<void()>& call, const std::string& fragment,
 }  // namespace check
 
 #define CHECK(condition) check::that(static_cast<bool>(condition), #condition)
-#define TEST(sentence)                                                     \
-  static void sentence();                                                  \
+#define TEST(sentence)                                                              \
+  static void sentence();                                                           \
   static const check::Registration registration_of_##sentence(#sentence, sentence); \
   static void sentence()

@@ -53,8 +53,13 @@ class Sample {
       : Sample(n, d, values(n * d, seed)) {}
 
   Sample(std::int64_t n, std::int64_t d, std::vector<double> x)
-      : n(n), d(d), x(std::move(x)), f32_i32_(this->x, n, d), f32_i64_(this->x, n, d),
-        f64_i32_(this->x, n, d), f64_i64_(this->x, n, d) {
+      : n(n),
+        d(d),
+        x(std::move(x)),
+        f32_i32_(this->x, n, d),
+        f32_i64_(this->x, n, d),
+        f64_i32_(this->x, n, d),
+        f64_i64_(this->x, n, d) {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < d + 1; ++j) {
         const double value = j < d ? this->x[i * d + j] : kUnread;
@@ -67,7 +72,10 @@ class Sample {
   std::vector<Matrix> formats() const& {
     return {hedgerow::DenseRows<float>{f32_.data(), n, d, d + 1},
             hedgerow::DenseRows<double>{f64_.data(), n, d, d + 1},
-            view(f32_i32_), view(f32_i64_), view(f64_i32_), view(f64_i64_)};
+            view(f32_i32_),
+            view(f32_i64_),
+            view(f64_i32_),
+            view(f64_i64_)};
   }
 
   std::vector<Matrix> formats() && = delete;
@@ -82,8 +90,8 @@ class Sample {
 
   template <class T, class I>
   Matrix view(const Compressed<T, I>& rows) const {
-    return hedgerow::SparseRows<T, I>{rows.values.data(), rows.indices.data(),
-                                      rows.indptr.data(), n, d};
+    return hedgerow::SparseRows<T, I>{rows.values.data(), rows.indices.data(), rows.indptr.data(),
+                                      n, d};
   }
 
   std::vector<float> f32_;
@@ -106,8 +114,7 @@ struct Sum {
     ++n_terms;
   }
 
-  void judge(double actual,
-             std::source_location where = std::source_location::current()) const {
+  void judge(double actual, std::source_location where = std::source_location::current()) const {
     const double bound = (n_terms + 3) * std::numeric_limits<double>::epsilon();
     check::near(actual, static_cast<double>(value), bound * static_cast<double>(magnitude), where);
   }

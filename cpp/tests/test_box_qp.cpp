@@ -136,9 +136,21 @@ static std::vector<double> block_solution(const HotLoops& loops, bool by_pairs) 
     no_rise[i] = classes.upper[i] > 0.0 ? 0.0 : -kInfinity;
     no_fall[i] = classes.lower[i] < 0.0 ? 0.0 : kInfinity;
   }
-  PairSteps steps{kernel.data(), kOrder, classes.ones.data(), classes.zeros.data(), slope.data(),
-                  beta.data(), classes.lower.data(), classes.upper.data(), no_rise.data(),
-                  no_fall.data(), {16, kOrder}, 1e-9, 100000, 0, 0.0};
+  PairSteps steps{kernel.data(),
+                  kOrder,
+                  classes.ones.data(),
+                  classes.zeros.data(),
+                  slope.data(),
+                  beta.data(),
+                  classes.lower.data(),
+                  classes.upper.data(),
+                  no_rise.data(),
+                  no_fall.data(),
+                  {16, kOrder},
+                  1e-9,
+                  100000,
+                  0,
+                  0.0};
   (by_pairs ? loops.pair_steps : loops.single_steps)(steps);
   CHECK(steps.violation <= 1e-9);
   return beta;

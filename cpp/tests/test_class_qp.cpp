@@ -13,8 +13,13 @@ static constexpr std::int64_t kClasses = 5, kPlenty = std::int64_t{1} << 30, kMa
 /// Five classes by the largest of five columns.
 struct FiveClasses {
   explicit FiveClasses(std::int64_t n)
-      : n(n), sample(n, kClasses, 21), label(n, 0), weight(n, 3.0), ones(n, 1.0),
-        zeros(n * kClasses, 0.0), no_intercept(kClasses, 0.0) {
+      : n(n),
+        sample(n, kClasses, 21),
+        label(n, 0),
+        weight(n, 3.0),
+        ones(n, 1.0),
+        zeros(n * kClasses, 0.0),
+        no_intercept(kClasses, 0.0) {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = 1; k < kClasses; ++k)
         if (sample.at(i, k) > sample.at(i, label[i])) label[i] = k;

@@ -27,7 +27,8 @@ TEST(compressed_rows_hold_what_is_not_zero_in_order) {
 TEST(long_rows_with_empty_stretches_and_negative_zeros_are_compressed_as_short_ones) {
   const std::int64_t n_cols = 70;
   std::vector<double> x(static_cast<std::size_t>(2 * n_cols), 0.0);
-  for (const std::size_t j : {0u, 15u, 16u, 47u, 69u, 70u, 139u}) x[j] = 1.0 + static_cast<double>(j);
+  for (const std::size_t j : {0u, 15u, 16u, 47u, 69u, 70u, 139u})
+    x[j] = 1.0 + static_cast<double>(j);
   x[50] = -0.0;
   const DenseRows<double> rows{x.data(), 2, n_cols, n_cols};
   std::vector<std::int64_t> begins(3);
@@ -48,8 +49,8 @@ TEST(wrong_bounds_write_nothing_outside) {
   std::vector<double> values(4, -1.0);
   std::vector<std::int32_t> columns(4, -1);
   const std::vector<std::int32_t> bounds{-5, 1, 90};
-  hedgerow::copy_nonzero(rows, std::span<const std::int32_t>(bounds),
-                         std::span(values).first(2), std::span(columns).first(2), 1);
+  hedgerow::copy_nonzero(rows, std::span<const std::int32_t>(bounds), std::span(values).first(2),
+                         std::span(columns).first(2), 1);
   CHECK((values == std::vector<double>{1, 3, -1, -1}));
   CHECK((columns == std::vector<std::int32_t>{0, 0, -1, -1}));
 }

@@ -15,20 +15,25 @@ using samples::Sample;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr std::size_t kRows = 40;
 
-static const std::vector<DualLoss> kLosses{
-    DualLoss::hinge, DualLoss::squared_hinge, DualLoss::logistic, DualLoss::epsilon_insensitive,
-    DualLoss::squared_epsilon_insensitive};
+static const std::vector<DualLoss> kLosses{DualLoss::hinge, DualLoss::squared_hinge,
+                                           DualLoss::logistic, DualLoss::epsilon_insensitive,
+                                           DualLoss::squared_epsilon_insensitive};
 static const std::vector<RowOrder> kOrders{RowOrder::shuffled, RowOrder::cyclic,
                                            RowOrder::stochastic};
 
 static double loss_at(DualLoss loss, double epsilon, double r) {
   const double outside = std::max(0.0, std::abs(r) - epsilon);
   switch (loss) {
-    case DualLoss::hinge: return std::max(0.0, r);
-    case DualLoss::squared_hinge: return std::pow(std::max(0.0, r), 2);
-    case DualLoss::logistic: return std::max(0.0, r) + std::log1p(std::exp(-std::abs(r)));
-    case DualLoss::epsilon_insensitive: return outside;
-    case DualLoss::squared_epsilon_insensitive: return outside * outside;
+    case DualLoss::hinge:
+      return std::max(0.0, r);
+    case DualLoss::squared_hinge:
+      return std::pow(std::max(0.0, r), 2);
+    case DualLoss::logistic:
+      return std::max(0.0, r) + std::log1p(std::exp(-std::abs(r)));
+    case DualLoss::epsilon_insensitive:
+      return outside;
+    case DualLoss::squared_epsilon_insensitive:
+      return outside * outside;
   }
   return kInfinity;
 }
@@ -39,13 +44,16 @@ static double conjugate_at(DualLoss loss, double epsilon, double c, double alpha
   const double square = c > 0.0 ? alpha * alpha / (4.0 * c) : 0.0;
   if (c == 0.0 && alpha != 0.0) return kInfinity;
   switch (loss) {
-    case DualLoss::hinge: return 0.0 <= alpha && alpha <= c ? 0.0 : kInfinity;
-    case DualLoss::squared_hinge: return 0.0 <= alpha ? square : kInfinity;
+    case DualLoss::hinge:
+      return 0.0 <= alpha && alpha <= c ? 0.0 : kInfinity;
+    case DualLoss::squared_hinge:
+      return 0.0 <= alpha ? square : kInfinity;
     case DualLoss::logistic:
       return 0.0 <= alpha && alpha <= c ? entropy(alpha) + entropy(c - alpha) : kInfinity;
     case DualLoss::epsilon_insensitive:
       return std::abs(alpha) <= c ? epsilon * std::abs(alpha) : kInfinity;
-    case DualLoss::squared_epsilon_insensitive: return epsilon * std::abs(alpha) + square;
+    case DualLoss::squared_epsilon_insensitive:
+      return epsilon * std::abs(alpha) + square;
   }
   return kInfinity;
 }
@@ -63,8 +71,8 @@ struct Machine {
     for (std::size_t i = 0; i < kRows; ++i) {
       const auto row = static_cast<std::int64_t>(i);
       const double found = sample.at(row, 0) - sample.at(row, 1) + noise[i] - 0.2;
-      const bool two_sided = loss == DualLoss::epsilon_insensitive ||
-                             loss == DualLoss::squared_epsilon_insensitive;
+      const bool two_sided =
+          loss == DualLoss::epsilon_insensitive || loss == DualLoss::squared_epsilon_insensitive;
       y.push_back(two_sided || found > 0.0 ? 1.0 : -1.0);
       target.push_back(two_sided ? found : loss == DualLoss::logistic ? 0.0 : 1.0);
       weight.push_back(0.2 * static_cast<double>(i % 5));
@@ -106,9 +114,9 @@ struct Machine {
 
   DualCoordinateDescent solver(const Matrix& matrix, RowOrder order = RowOrder::shuffled,
                                std::uint64_t seed = 3, bool shrinking = true) const {
-    return DualCoordinateDescent(
-        matrix, {y, target, weight, loss, epsilon, rho, free_intercept, balance},
-        {order, shrinking, seed, 2});
+    return DualCoordinateDescent(matrix,
+                                 {y, target, weight, loss, epsilon, rho, free_intercept, balance},
+                                 {order, shrinking, seed, 2});
   }
 };
 
@@ -117,9 +125,11 @@ struct Machine {
 static std::vector<Machine> machines() {
   std::vector<Machine> all;
   for (const DualLoss loss : kLosses)
-    for (const auto& [rho, free_intercept, balance] :
-         {std::tuple{0.0, false, 0.0}, {2.25, false, 0.0}, {2.25, false, 0.5}, {0.5, true, 0.0},
-          {0.5, true, 0.5}}) {
+    for (const auto& [rho, free_intercept, balance] : {std::tuple{0.0, false, 0.0},
+                                                       {2.25, false, 0.0},
+                                                       {2.25, false, 0.5},
+                                                       {0.5, true, 0.0},
+                                                       {0.5, true, 0.5}}) {
       Machine machine(loss);
       machine.rho = rho;
       machine.free_intercept = free_intercept;
@@ -224,9 +234,9 @@ TEST(the_logistic_step_is_exact_over_twenty_orders_of_magnitude) {
       for (const double p : {-600.0, -40.0, -3.0, -1e-3, 0.0, 0.5, 20.0, 35.0, 1e3, 1e6}) {
         const Sample one(1, 1, std::vector<double>{scale});
         const std::vector<double> target{p}, weight{std::pow(10.0, exponent)};
-        DualCoordinateDescent solver(
-            one.formats()[1], {y, target, weight, DualLoss::logistic, 0.0, 0.0, false, 0.0},
-            {RowOrder::cyclic, true, 1, 1});
+        DualCoordinateDescent solver(one.formats()[1],
+                                     {y, target, weight, DualLoss::logistic, 0.0, 0.0, false, 0.0},
+                                     {RowOrder::cyclic, true, 1, 1});
         for (int visit = 0; visit < 3; ++visit) solver.run(1, 0.0);
         const double alpha = solver.alpha()[0], c = weight[0], q = one.x[0] * one.x[0];
         CHECK(0.0 < alpha && alpha < c);
@@ -350,8 +360,8 @@ TEST(a_row_of_zeros_goes_where_its_own_loss_sends_it) {
       const std::vector<double> alpha = solver.alpha();
       for (std::size_t i = 0; i < 2; ++i) {
         const double c = weight[i], p = target[i];
-        const double slope = loss == DualLoss::squared_hinge                 ? 2 * p
-                             : loss == DualLoss::logistic                    ? 1 / (1 + std::exp(-p))
+        const double slope = loss == DualLoss::squared_hinge ? 2 * p
+                             : loss == DualLoss::logistic    ? 1 / (1 + std::exp(-p))
                              : loss == DualLoss::squared_epsilon_insensitive ? 2 * (p - 0.2)
                                                                              : 1.0;
         check::near(alpha[i], c * slope, 1e-12);

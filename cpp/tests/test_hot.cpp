@@ -62,8 +62,10 @@ static Values sweep_results(void (*sweep_rows)(const Rows&, DualSweep&), const R
     order.push_back((i * 7) % rows.n_rows);
   }
   Values w(static_cast<std::size_t>(rows.n_cols), 0.0);
-  DualSweep sweep{points.data(), w.data(), order.data(), rows.n_rows, active.data(),
-                  {0.1, 0.5, 1.0, true}, 0.2, 0.1, 0.0, 1e9, -1e9, 0.0, 0.0, 0};
+  DualSweep sweep{
+      points.data(), w.data(), order.data(), rows.n_rows, active.data(), {0.1, 0.5, 1.0, true},
+      0.2,           0.1,      0.0,          1e9,         -1e9,          0.0,
+      0.0,           0};
   sweep_rows(rows, sweep);
   for (const DualPoint& point : points) w.push_back(point.beta);
   w.insert(w.end(), {sweep.excess, sweep.slope_max, sweep.slope_min});

@@ -26,11 +26,16 @@ static double formula(KernelKind kind, const Sample& sample, std::int64_t i, std
     absolute += std::abs(difference);
   }
   switch (kind) {
-    case KernelKind::linear: return product;
-    case KernelKind::polynomial: return std::pow(0.5 * product + 0.25, 3);
-    case KernelKind::rbf: return std::exp(-0.5 * square);
-    case KernelKind::sigmoid: return std::tanh(0.5 * product + 0.25);
-    default: return std::exp(-0.5 * absolute);
+    case KernelKind::linear:
+      return product;
+    case KernelKind::polynomial:
+      return std::pow(0.5 * product + 0.25, 3);
+    case KernelKind::rbf:
+      return std::exp(-0.5 * square);
+    case KernelKind::sigmoid:
+      return std::tanh(0.5 * product + 0.25);
+    default:
+      return std::exp(-0.5 * absolute);
   }
 }
 
@@ -78,7 +83,8 @@ static void finish_agrees(const HotLoops& other) {
     static_cast<const KernelLoops<T>&>(hot("baseline"))
         .finish_tile(shape, {base.data(), kCols, kRows, kCols, of_rows.data(), of_cols.data()});
     for (std::size_t e = 0; e < ours.size(); ++e)
-      check::near(ours[e], base[e], 20 * std::numeric_limits<T>::epsilon() * (1 + std::abs(base[e])));
+      check::near(ours[e], base[e],
+                  20 * std::numeric_limits<T>::epsilon() * (1 + std::abs(base[e])));
   }
 }
 
@@ -98,8 +104,8 @@ static void products_agree(const HotLoops& all) {
   const Sample sample(150, 37, 5);
   const auto rows = all_of(loops.scatter_rows), columns = all_of(40);
   constexpr std::int64_t kLd = 64;
-  const std::int64_t height = (loops.scatter_rows + loops.strip_rows - 1) / loops.strip_rows *
-                              loops.strip_rows;
+  const std::int64_t height =
+      (loops.scatter_rows + loops.strip_rows - 1) / loops.strip_rows * loops.strip_rows;
   const std::int64_t breadth = (40 + loops.strip_cols - 1) / loops.strip_cols * loops.strip_cols;
   std::vector<T> packed_rows(height * 37), packed_cols(breadth * 37), tile(height * kLd, T{0});
   const auto dense = std::get<DenseRows<double>>(sample.formats()[1]);
@@ -108,15 +114,14 @@ static void products_agree(const HotLoops& all) {
                    packed_rows.data());
   pack.pack_strips(dense, columns.data(), 40, 0, 37, loops.strip_cols, packed_cols.data());
   loops.fold_features({KernelKind::linear, 1, 0, 1},
-                      {packed_rows.data(), packed_cols.data(), height, breadth, 37, 37}, tile.data(),
-                      kLd);
+                      {packed_rows.data(), packed_cols.data(), height, breadth, 37, 37},
+                      tile.data(), kLd);
   using Sparse = SparseRows<double, std::int32_t>;
   const auto sparse = std::get<Sparse>(sample.formats()[4]);
   std::vector<std::int32_t> slots(37, 0);
   std::vector<T> panel(38 * loops.scatter_rows), other(loops.scatter_rows * kLd);
-  static_cast<const PanelLoops<Sparse, T>&>(all).scatter(sparse, rows.data(), loops.scatter_rows,
-                                                         loops.scatter_rows, slots.data(),
-                                                         panel.data());
+  static_cast<const PanelLoops<Sparse, T>&>(all).scatter(
+      sparse, rows.data(), loops.scatter_rows, loops.scatter_rows, slots.data(), panel.data());
   static_cast<const ScatteredLoops<Sparse, T>&>(all).scattered_products(
       sparse, columns.data(), 40, slots.data(), panel.data(), other.data(), kLd);
   static_cast<const RowLoops<Sparse>&>(all).forget(sparse, rows.data(), loops.scatter_rows,

@@ -30,17 +30,18 @@ static void for_all_loops(Test test) {
 /// The distance of two neighbours at x; that of the smallest numbers below them.
 static double spacing(double x) {
   const double size = std::abs(x);
-  return size < std::numeric_limits<double>::min()
-             ? std::numeric_limits<double>::denorm_min()
-             : std::nextafter(size, kInfinity) - size;
+  return size < std::numeric_limits<double>::min() ? std::numeric_limits<double>::denorm_min()
+                                                   : std::nextafter(size, kInfinity) - size;
 }
 
 static void within_two_units(const Values& x, const Values& got,
                              long double (*function)(long double)) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const auto expected = static_cast<double>(function(x[i]));
-    if (std::isinf(expected)) CHECK(got[i] == expected);
-    else check::near(got[i], expected, 2.0 * spacing(expected));
+    if (std::isinf(expected))
+      CHECK(got[i] == expected);
+    else
+      check::near(got[i], expected, 2.0 * spacing(expected));
   }
 }
 
@@ -48,9 +49,26 @@ static long double exact_exp(long double x) { return std::exp(x); }
 static long double exact_log1p(long double x) { return std::log1p(x); }
 
 TEST(exponentials_are_right_to_two_units_in_the_last_place_everywhere) {
-  Values x{0.0, -0.0, 1e-320, -1e-320, 1e-17, -1e-17, 709.7827128933840, 709.7827128933841, 710.0,
-           1e4, 1e308, kInfinity, -708.3964185322641, -708.3964185322642, -744.4400719213812,
-           -745.1332191019411, -745.1332191019412, -746.0, -1e4, -kInfinity};
+  Values x{0.0,
+           -0.0,
+           1e-320,
+           -1e-320,
+           1e-17,
+           -1e-17,
+           709.7827128933840,
+           709.7827128933841,
+           710.0,
+           1e4,
+           1e308,
+           kInfinity,
+           -708.3964185322641,
+           -708.3964185322642,
+           -744.4400719213812,
+           -745.1332191019411,
+           -745.1332191019412,
+           -746.0,
+           -1e4,
+           -kInfinity};
   Philox random(1, 0);
   for (int i = 0; i < 30'000; ++i) {
     x.push_back(1460.0 * random.uniform() - 748.0);
@@ -64,9 +82,25 @@ TEST(exponentials_are_right_to_two_units_in_the_last_place_everywhere) {
 }
 
 TEST(logarithms_are_right_to_two_units_in_the_last_place_everywhere) {
-  Values x{0.0, -0.0, 5e-324, -5e-324, 1e-300, 1e-17, -1e-17, 0x1p-53, -0x1p-53, 0x1.8p-53, 0x1p-52,
-           std::sqrt(2.0) - 1.0, std::sqrt(0.5) - 1.0, -1.0 + 0x1p-53, 0x1p53, 0x1p54, 1e308,
-           std::numeric_limits<double>::max(), kInfinity};
+  Values x{0.0,
+           -0.0,
+           5e-324,
+           -5e-324,
+           1e-300,
+           1e-17,
+           -1e-17,
+           0x1p-53,
+           -0x1p-53,
+           0x1.8p-53,
+           0x1p-52,
+           std::sqrt(2.0) - 1.0,
+           std::sqrt(0.5) - 1.0,
+           -1.0 + 0x1p-53,
+           0x1p53,
+           0x1p54,
+           1e308,
+           std::numeric_limits<double>::max(),
+           kInfinity};
   Philox random(1, 0);
   for (int i = 0; i < 30'000; ++i) {
     x.push_back(random.uniform());
@@ -139,8 +173,7 @@ static Terms terms(const LossShape& shape, long double r, long double c, long do
   const bool two_sided = shape.kind == LossKind::two_sided;
   const long double slope = c * shape.steepness, u = shift + slope * r;
   const long double top = shape.bounded ? c : std::numeric_limits<long double>::infinity();
-  const long double size =
-      std::max(two_sided ? std::abs(u) - slope * shape.epsilon : u, 0.0L);
+  const long double size = std::max(two_sided ? std::abs(u) - slope * shape.epsilon : u, 0.0L);
   const long double alpha = std::copysign(std::min(size, top), two_sided ? u : 1.0L);
   const long double excess = std::max(two_sided ? std::abs(r) - shape.epsilon : r, 0.0L);
   const long double tube = two_sided ? shape.epsilon * std::abs(alpha) : 0.0L;

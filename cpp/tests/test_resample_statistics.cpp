@@ -120,7 +120,7 @@ TEST(an_auc_is_the_share_of_ordered_pairs) {
         };
         const double weight = count(p) * count(n);
         pairs += weight;
-        ordered += weight * (data.values[p] > data.values[n]   ? 1.0
+        ordered += weight * (data.values[p] > data.values[n]    ? 1.0
                              : data.values[p] == data.values[n] ? 0.5
                                                                 : 0.0);
       }

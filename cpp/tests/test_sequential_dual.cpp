@@ -94,8 +94,7 @@ struct Classes {
 static std::vector<Classes> machines() {
   std::vector<Classes> all;
   for (const std::size_t n_classes : {2, 3, 8, 9, 35})
-    for (const auto& [rho, free_intercept] :
-         {std::pair{0.0, false}, {2.25, false}, {0.5, true}}) {
+    for (const auto& [rho, free_intercept] : {std::pair{0.0, false}, {2.25, false}, {0.5, true}}) {
       Classes machine(n_classes);
       machine.rho = rho;
       machine.free_intercept = free_intercept;

@@ -30,8 +30,8 @@ TreeTask classes(std::shared_ptr<const CodeTable> table, std::vector<std::int32_
 }
 
 TreeArrays arrays_of(const FlatTree& tree, std::span<const std::int64_t> n_categories) {
-  return {tree.feature,        tree.threshold,      tree.left,           tree.right,
-          tree.missing_left,   tree.category_start, tree.category_words, n_categories};
+  return {tree.feature,      tree.threshold,      tree.left,           tree.right,
+          tree.missing_left, tree.category_start, tree.category_words, n_categories};
 }
 
 }  // namespace

@@ -49,8 +49,7 @@ void scores(const Matrix& matrix, std::span<const double> coef, std::span<const 
       [&](const auto& rows) {
         const auto& loops = row_loops(rows);
         for_row_runs(rows.n_rows, n_threads, [&](std::int64_t begin, std::int64_t end) {
-          loops.scores(rows, begin, end, k, coef.data(), intercept.data(),
-                       out.data() + begin * k);
+          loops.scores(rows, begin, end, k, coef.data(), intercept.data(), out.data() + begin * k);
         });
       },
       matrix);
@@ -105,16 +104,21 @@ void row_sq_norms(const Matrix& matrix, std::span<double> out, int n_threads) {
 
 void column_counts(const Matrix& matrix, std::span<std::int64_t> out) {
   std::fill(out.begin(), out.end(), 0);
-  std::visit([&](const auto& rows) {
-    for_nonzeros(rows, [&](std::int64_t, std::int64_t j) { ++out[j]; });
-  }, matrix);
+  std::visit(
+      [&](const auto& rows) {
+        for_nonzeros(rows, [&](std::int64_t, std::int64_t j) { ++out[j]; });
+      },
+      matrix);
 }
 
 void row_maxima(const Matrix& matrix, std::span<const double> v, std::span<double> out) {
   std::fill(out.begin(), out.end(), 0.0);
-  std::visit([&](const auto& rows) {
-    for_nonzeros(rows, [&](std::int64_t i, std::int64_t j) { out[i] = std::max(out[i], v[j]); });
-  }, matrix);
+  std::visit(
+      [&](const auto& rows) {
+        for_nonzeros(rows,
+                     [&](std::int64_t i, std::int64_t j) { out[i] = std::max(out[i], v[j]); });
+      },
+      matrix);
 }
 
 std::int64_t first_beyond(const Matrix& matrix, double largest) {

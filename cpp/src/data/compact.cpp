@@ -66,8 +66,8 @@ template double sampled_density(const DenseRows<float>&);
 template double sampled_density(const DenseRows<double>&);
 template std::int64_t count_nonzero(const DenseRows<float>&, std::span<std::int64_t>, int);
 template std::int64_t count_nonzero(const DenseRows<double>&, std::span<std::int64_t>, int);
-template void copy_nonzero(const DenseRows<float>&, std::span<const std::int32_t>,
-                           std::span<float>, std::span<std::int32_t>, int);
+template void copy_nonzero(const DenseRows<float>&, std::span<const std::int32_t>, std::span<float>,
+                           std::span<std::int32_t>, int);
 template void copy_nonzero(const DenseRows<double>&, std::span<const std::int32_t>,
                            std::span<double>, std::span<std::int32_t>, int);
 

@@ -117,16 +117,16 @@ void add_block(const DenseRows<T>& rows, const GramPlan& plan, std::int64_t bloc
 }
 
 template <class T, class I>
-void add_block(const SparseRows<T, I>& rows, const GramPlan& plan, std::int64_t block,
-               std::int64_t, std::span<const double> v, double constant, double* out) {
+void add_block(const SparseRows<T, I>& rows, const GramPlan& plan, std::int64_t block, std::int64_t,
+               std::span<const double> v, double constant, double* out) {
   const SparseLoops<T, I>& loops = hot();
   // A value is multiplied with every other value of its row.
   const std::int64_t stretch = rows_with(rows_with(kValuesBetweenChecks, rows), rows);
   const std::int64_t last = plan.blocks.end(block);
   for (std::int64_t s = plan.blocks.begin(block); s < last; s += stretch) {
     check_stop();
-    loops.add_outer(rows, plan.selected.data() + s, std::min(stretch, last - s), v.data(),
-                    constant, out, plan.order);
+    loops.add_outer(rows, plan.selected.data() + s, std::min(stretch, last - s), v.data(), constant,
+                    out, plan.order);
   }
 }
 

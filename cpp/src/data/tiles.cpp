@@ -20,8 +20,8 @@ void multiply_rows(const DenseRows<T>& a, const DenseRows<T>& b, double alpha, d
     const DenseRows<T> b_stretch{b.values + begin, b.n_rows, depth, b.row_stride};
     loops.pack(a_stretch, 0, a.n_rows, left.get(), kPackedStride);
     loops.pack(b_stretch, 0, b.n_rows, right.get(), kPackedStride);
-    hot().gemm_nt(a.n_rows, b.n_rows, depth, alpha, left.get(), kPackedStride,
-                  right.get(), kPackedStride, c, ldc);
+    hot().gemm_nt(a.n_rows, b.n_rows, depth, alpha, left.get(), kPackedStride, right.get(),
+                  kPackedStride, c, ldc);
   }
 }
 

@@ -21,8 +21,8 @@ inline void some_products(Row x, const double* w, int64_t stride, double* out) {
   Doubles sums[n] = {};
   for_entries(x, [&](int64_t j, double value) {
     const Doubles values = broadcast(value);
-    HEDGEROW_UNROLL for (int a = 0; a < n; ++a)
-      sums[a] += values * load(w + j * stride + a * kLanes);
+    HEDGEROW_UNROLL for (int a = 0; a < n; ++a) sums[a] +=
+        values * load(w + j * stride + a * kLanes);
   });
   for (int a = 0; a < n; ++a) store(out + a * kLanes, sums[a]);
 }
@@ -31,8 +31,10 @@ inline void some_products(Row x, const double* w, int64_t stride, double* out) {
 template <int n, class Row>
 inline void products(Row x, const double* w, int64_t stride, double* out, int64_t k) {
   if constexpr (n > 0) {
-    if (k + n * kLanes <= stride) some_products<n>(x, w + k, stride, out + k);
-    else products<n - 1>(x, w, stride, out, k);
+    if (k + n * kLanes <= stride)
+      some_products<n>(x, w + k, stride, out + k);
+    else
+      products<n - 1>(x, w, stride, out, k);
   }
 }
 

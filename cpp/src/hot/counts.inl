@@ -35,14 +35,12 @@ inline int64_t list_bits(const uint64_t* words, uint16_t* positions) {
 // Units are looked at in eight stretches of 64 bytes, and bit k of byte j tells whether byte j of
 // stretch k is open: so far this needs no exchange between lanes, and it is the same for vectors of
 // any width.
-int64_t poisson_counts(const uint64_t* words, const int8_t* cuts, uint8_t* counts,
-                       uint16_t* open) {
+int64_t poisson_counts(const uint64_t* words, const int8_t* cuts, uint8_t* counts, uint16_t* open) {
   constexpr int n_vectors = 64 / kVectorBytes;
   SignedBytes open_bits[n_vectors] = {};
   SignedBytes cut[kPoissonCuts];
   for (int c = 0; c < kPoissonCuts; ++c) cut[c] = broadcast_byte(cuts[c]);
-  for (int k = 0; k < 8; ++k)
-    HEDGEROW_UNROLL for (int v = 0; v < n_vectors; ++v) {
+  for (int k = 0; k < 8; ++k) HEDGEROW_UNROLL for (int v = 0; v < n_vectors; ++v) {
       const int64_t start = 64 * k + kVectorBytes * v;
       const SignedBytes byte = load_bytes(words + start / 8);
       SignedBytes count = {}, is_above;
@@ -117,8 +115,8 @@ inline void add_products(const uint8_t* counts, const double (*columns)[kStretch
     const Words words = reinterpret_cast<Words>(load_bytes(counts + i));
     HEDGEROW_UNROLL for (int j = 0; j < 8; ++j) {
       const Doubles count = numbers(words, j);
-      HEDGEROW_UNROLL for (int c = 0; c < n_columns; ++c)
-        sums[c][j % n_sums] += count * load(columns[c] + i + j * kLanes);
+      HEDGEROW_UNROLL for (int c = 0; c < n_columns; ++c) sums[c][j % n_sums] +=
+          count * load(columns[c] + i + j * kLanes);
     }
   }
   HEDGEROW_UNROLL for (int c = 0; c < n_columns; ++c) {
@@ -152,10 +150,17 @@ void count_sums(const CountTable& table, const double* columns, int64_t n_column
     for (int64_t begin = 0; begin < table.n_rows; begin += kStretch) {
       const double* some = columns + c * table.n_rows;
       switch (n_columns - c) {
-        case 1: add_stretch<1>(table, begin, some, out + c, n_columns); break;
-        case 2: add_stretch<2>(table, begin, some, out + c, n_columns); break;
-        case 3: add_stretch<3>(table, begin, some, out + c, n_columns); break;
-        default: add_stretch<4>(table, begin, some, out + c, n_columns);
+        case 1:
+          add_stretch<1>(table, begin, some, out + c, n_columns);
+          break;
+        case 2:
+          add_stretch<2>(table, begin, some, out + c, n_columns);
+          break;
+        case 3:
+          add_stretch<3>(table, begin, some, out + c, n_columns);
+          break;
+        default:
+          add_stretch<4>(table, begin, some, out + c, n_columns);
       }
     }
 }

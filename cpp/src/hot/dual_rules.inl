@@ -40,8 +40,12 @@ struct Box {
                         least(point.beta - below * point.inverse_diagonal, 0.0);
     const double beta = least(most(best, lower), upper);
     return {.beta = __builtin_fabs(beta) < kInfinity ? beta : point.beta,
-            .left = point.beta <= lower ? -kInfinity : point.beta > 0.0 ? above : below,
-            .right = point.beta >= upper ? kInfinity : point.beta >= 0.0 ? above : below};
+            .left = point.beta <= lower ? -kInfinity
+                    : point.beta > 0.0  ? above
+                                        : below,
+            .right = point.beta >= upper ? kInfinity
+                     : point.beta >= 0.0 ? above
+                                         : below};
   }
 };
 
@@ -102,8 +106,8 @@ struct Logistic {
     const double q = 1.0 / point.inverse_diagonal, alpha = point.beta * label;
     const double slope = label * (score - point.target);
     const bool is_small = q * (0.5 * c - alpha) + slope >= 0.0;  // alpha is z
-    const Equation equation = is_small ? Equation{c, q, alpha, slope}
-                                       : Equation{c, q, c - alpha, -slope};
+    const Equation equation =
+        is_small ? Equation{c, q, alpha, slope} : Equation{c, q, c - alpha, -slope};
     const double z_0 = equation.z_0, log_odds = __builtin_log(z_0 / (c - z_0));
     double z;
     if (z_0 > 0.0 && z_0 <= 0.5 * c) {

@@ -10,8 +10,10 @@ inline Doubles from_bits(Words bits) { return reinterpret_cast<Doubles>(bits); }
 // x^n for a power of 2.
 template <int n>
 inline Doubles power(Doubles x) {
-  if constexpr (n == 1) return x;
-  else return power<n / 2>(x) * power<n / 2>(x);
+  if constexpr (n == 1)
+    return x;
+  else
+    return power<n / 2>(x) * power<n / 2>(x);
 }
 
 // The sum of coefficients[i] x^i over 0 <= i < n <= 16, cut in half again and again: so few steps
@@ -19,9 +21,11 @@ inline Doubles power(Doubles x) {
 template <int n>
 inline Doubles polynomial(Doubles x, const double* coefficients) {
   constexpr int half = n > 8 ? 8 : n > 4 ? 4 : n > 2 ? 2 : 1;
-  if constexpr (n == 1) return broadcast(coefficients[0]);
-  else return polynomial<half>(x, coefficients) +
-              power<half>(x) * polynomial<n - half>(x, coefficients + half);
+  if constexpr (n == 1)
+    return broadcast(coefficients[0]);
+  else
+    return polynomial<half>(x, coefficients) +
+           power<half>(x) * polynomial<n - half>(x, coefficients + half);
 }
 
 // (e^x - 1 - x) / x^2; what is left out comes to less than 2^-57 of e^x where |x| <= log(2) / 2.

@@ -2,7 +2,8 @@
 // of them, and the rules of dual_rules.inl are followed by as many hyperplanes at once as a
 // register has lanes.
 
-typedef int64_t Choices __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));  // -1 for yes, 0 for no
+typedef int64_t Choices
+    __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));  // -1 for yes, 0 for no
 
 template <int... lane>
 inline Choices load_choices(const int8_t* from, LaneList<lane...>) {
@@ -57,7 +58,8 @@ struct LaneLogistic {
 
   static Doubles log_odds(Doubles z, Doubles c) { return log(z / (c - z)); }
 
-  static Doubles solve(Doubles c, Doubles q, Doubles z_0, Doubles slope, Doubles z, Doubles odds_log) {
+  static Doubles solve(Doubles c, Doubles q, Doubles z_0, Doubles slope, Doubles z,
+                       Doubles odds_log) {
     Doubles found = z;
     Choices waiting = z == z;
     for (int step = 0; step < Logistic::kMostSteps && any(waiting); ++step) {
@@ -97,8 +99,8 @@ struct LaneLogistic {
     }
     z = solve(c, point.diagonal, z_0, way, z, start_log);
     const Doubles found = label * (is_small ? z : least(c - z, c * Logistic::kMostShare));
-    const Doubles gradient = found == point.beta ? Doubles{}
-                                                 : (is_small ? label : -label) * (odds_log + way);
+    const Doubles gradient =
+        found == point.beta ? Doubles{} : (is_small ? label : -label) * (odds_log + way);
     return {found, gradient, gradient};
   }
 };
@@ -106,7 +108,8 @@ struct LaneLogistic {
 // Follows the rule for kLanes hyperplanes of row i; returns their moves, 0 for hyperplanes the row
 // rests for.
 template <class Rule>
-inline Doubles lane_moves(const Rule& rule, JointSweep& sweep, int64_t i, int64_t k, Doubles score) {
+inline Doubles lane_moves(const Rule& rule, JointSweep& sweep, int64_t i, int64_t k,
+                          Doubles score) {
   const int64_t at = i * sweep.stride + k;
   const LanePoint point{load(sweep.beta + at), load(sweep.weight + at),
                         broadcast(sweep.diagonal[i])};
@@ -168,7 +171,8 @@ void box_joint_look(const double* scores, JointSweep& sweep) {
   for (int64_t t = 0; t < sweep.n_order; ++t)
     for (int64_t k = 0; k < sweep.stride; k += kLanes) {
       const int64_t i = sweep.order[t];
-      lane_moves(LaneBox{sweep.box, sweep.target}, sweep, i, k, load(scores + i * sweep.stride + k));
+      lane_moves(LaneBox{sweep.box, sweep.target}, sweep, i, k,
+                 load(scores + i * sweep.stride + k));
     }
 }
 

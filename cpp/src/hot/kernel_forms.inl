@@ -44,8 +44,8 @@ inline void for_entries(const KernelTile<T>& tile, Form form) {
   for (int64_t r = 0; r < tile.n_rows; ++r) {
     T* entries = tile.values + r * tile.ld;
     for (int64_t c = 0; c < tile.n_cols; c += LanesOf<T>::n)
-      store_lanes(entries + c, form(load_lanes(entries + c), tile.of_rows[r],
-                                    load_lanes(tile.of_cols + c)));
+      store_lanes(entries + c,
+                  form(load_lanes(entries + c), tile.of_rows[r], load_lanes(tile.of_cols + c)));
   }
 }
 
@@ -56,8 +56,8 @@ void finish_tile(const KernelShape& shape, const KernelTile<T>& tile) {
   const int degree = shape.degree;
   switch (shape.kind) {
     case KernelKind::polynomial:
-      return for_entries(
-          tile, [=](V s, T, V) -> V { return whole_power<V>(gamma * s + coef0, degree); });
+      return for_entries(tile,
+                         [=](V s, T, V) -> V { return whole_power<V>(gamma * s + coef0, degree); });
     case KernelKind::rbf:
       return for_entries(tile, [=](V s, T x, V z) -> V {
         const V exponent = gamma * ((s + s) - (x + z));
@@ -76,7 +76,8 @@ void finish_tile(const KernelShape& shape, const KernelTile<T>& tile) {
       return for_entries(tile, [=](V s, T, V) -> V { return exp(-gamma * s); });
     case KernelKind::additive_chi_squared:
       return for_entries(tile, [](V s, T, V) -> V { return -s; });
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -93,8 +94,8 @@ void finish_rbf_rounded(double gamma, const KernelTile<double>& tile, float* out
         const int64_t k = c + half * kLanes;
         const Doubles s = load(sums + k);
         const Doubles exponent = gamma * ((s + s) - (of_row + load(tile.of_cols + k)));
-        HEDGEROW_UNROLL for (int lane = 0; lane < kLanes; ++lane)
-          exponents[half * kLanes + lane] = static_cast<float>(exponent[lane]);
+        HEDGEROW_UNROLL for (int lane = 0; lane < kLanes; ++lane) exponents[half * kLanes + lane] =
+            static_cast<float>(exponent[lane]);
       }
       const Floats exponent = load_lanes(exponents);
       store_lanes(out + r * ld + c, exp(exponent < 0.0f ? exponent : Floats{}));
@@ -112,12 +113,13 @@ void add_kernel_rows(const T* const* rows, const double* delta, int64_t n_rows, 
     int64_t c = 0;
     for (; c + kLanes <= n_cols; c += kLanes) {
       Doubles sum = load(g + c);
-      HEDGEROW_UNROLL for (int s = 0; s < kTogether; ++s)
-        sum += delta[r + s] * load(rows[r + s] + c);
+      HEDGEROW_UNROLL for (int s = 0; s < kTogether; ++s) sum +=
+          delta[r + s] * load(rows[r + s] + c);
       store(g + c, sum);
     }
     for (; c < n_cols; ++c)
-      for (int s = 0; s < kTogether; ++s) g[c] += delta[r + s] * static_cast<double>(rows[r + s][c]);
+      for (int s = 0; s < kTogether; ++s)
+        g[c] += delta[r + s] * static_cast<double>(rows[r + s][c]);
   }
   for (; r < n_rows; ++r)
     for (int64_t c = 0; c < n_cols; ++c) g[c] += delta[r] * static_cast<double>(rows[r][c]);
@@ -136,8 +138,7 @@ inline void weigh_block(const WeighedTile<T>& tile, int64_t r, int64_t l) {
   Doubles sums[n_rows][n_lines] = {};
   for (int64_t c = 0; c < tile.n_cols; c += kLanes) {
     Doubles weights[n_lines];
-    HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j)
-      weights[j] = load(coef + j * tile.n_cols + c);
+    HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j) weights[j] = load(coef + j * tile.n_cols + c);
     HEDGEROW_UNROLL for (int i = 0; i < n_rows; ++i) {
       const Doubles value = load(values + i * tile.ld + c);
       HEDGEROW_UNROLL for (int j = 0; j < n_lines; ++j) sums[i][j] += weights[j] * value;

@@ -72,7 +72,8 @@ inline Doubles cosine(Doubles x) {
 struct MultiplyWavelet {
   double gamma;
   Doubles operator()(Doubles product, Doubles x, Doubles z) const {
-    constexpr double kFar = 64.0;  // where exp(-u^2 / 2) is 0, and a cosine of a huge u would not be finite
+    constexpr double kFar =
+        64.0;  // where exp(-u^2 / 2) is 0, and a cosine of a huge u would not be finite
     Doubles u = gamma * (x - z);
     u = u > kFar ? broadcast(kFar) : u;
     u = u < -kFar ? broadcast(-kFar) : u;
@@ -83,25 +84,26 @@ struct MultiplyWavelet {
 // Folds `depth` features of a strip of rows and a strip of columns into the tile. Packed operands lie
 // feature after feature.
 template <class T, class Fold>
-inline void fold_block(Fold fold, int64_t depth, const T* rows, const T* cols, T* tile, int64_t ld) {
+inline void fold_block(Fold fold, int64_t depth, const T* rows, const T* cols, T* tile,
+                       int64_t ld) {
   using Vector = typename LanesOf<T>::Vector;
   Vector sums[kStripRows][kStripVectors];
   HEDGEROW_UNROLL for (int r = 0; r < kStripRows; ++r)
-    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-      sums[r][v] = load_lanes(tile + r * ld + v * LanesOf<T>::n);
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v) sums[r][v] =
+          load_lanes(tile + r * ld + v * LanesOf<T>::n);
   for (int64_t k = 0; k < depth; ++k) {
     Vector z[kStripVectors];
-    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-      z[v] = load_lanes(cols + k * kStripCols<T> + v * LanesOf<T>::n);
+    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v) z[v] =
+        load_lanes(cols + k * kStripCols<T> + v * LanesOf<T>::n);
     HEDGEROW_UNROLL for (int r = 0; r < kStripRows; ++r) {
       const Vector x = rows[k * kStripRows + r] - Vector{};
-      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-        sums[r][v] = fold(sums[r][v], x, z[v]);
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v) sums[r][v] =
+          fold(sums[r][v], x, z[v]);
     }
   }
   HEDGEROW_UNROLL for (int r = 0; r < kStripRows; ++r)
-    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-      store_lanes(tile + r * ld + v * LanesOf<T>::n, sums[r][v]);
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
+          store_lanes(tile + r * ld + v * LanesOf<T>::n, sums[r][v]);
 }
 
 template <class T, class Fold>
@@ -130,19 +132,19 @@ inline void fold_row_block(Fold fold, Row row, const PackedTile<T>& packed, int6
   const T* strips = packed.cols + c * packed.stride;
   Vector sums[n][kStripVectors];
   HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
-    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-      sums[s][v] = load_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n);
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v) sums[s][v] =
+          load_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n);
   for (int64_t k = 0; k < row.size; ++k) {
     const Vector x = static_cast<T>(row.values[k]) - Vector{};
     const T* lines = strips + feature(row, k) * kStripCols<T>;
     HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
-      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-        sums[s][v] = fold(sums[s][v], x,
-                          load_lanes(lines + s * packed.stride * kStripCols<T> + v * LanesOf<T>::n));
+        HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v) sums[s][v] =
+            fold(sums[s][v], x,
+                 load_lanes(lines + s * packed.stride * kStripCols<T> + v * LanesOf<T>::n));
   }
   HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
-    HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
-      store_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n, sums[s][v]);
+      HEDGEROW_UNROLL for (int v = 0; v < kStripVectors; ++v)
+          store_lanes(out + c + (s * kStripVectors + v) * LanesOf<T>::n, sums[s][v]);
 }
 
 template <class T, class Fold, class Row>
@@ -164,15 +166,22 @@ void packed_products(const SparseRows<S, I>& rows, int64_t i, const PackedTile<T
 template <class T, class Use>
 inline void with_fold(const KernelShape& shape, Use use) {
   if (shape.kind == KernelKind::rbf_of_differences) return use(AddSquare{});
-  if constexpr (sizeof(T) == 4) return use(AddProduct{});
-  else switch (shape.kind) {
-    case KernelKind::laplacian: return use(AddDistance{});
-    case KernelKind::intersection: return use(AddLesser{});
-    case KernelKind::chi_squared:
-    case KernelKind::additive_chi_squared: return use(AddChiSquared{});
-    case KernelKind::wavelet: return use(MultiplyWavelet{shape.gamma});
-    default: return use(AddProduct{});
-  }
+  if constexpr (sizeof(T) == 4)
+    return use(AddProduct{});
+  else
+    switch (shape.kind) {
+      case KernelKind::laplacian:
+        return use(AddDistance{});
+      case KernelKind::intersection:
+        return use(AddLesser{});
+      case KernelKind::chi_squared:
+      case KernelKind::additive_chi_squared:
+        return use(AddChiSquared{});
+      case KernelKind::wavelet:
+        return use(MultiplyWavelet{shape.gamma});
+      default:
+        return use(AddProduct{});
+    }
 }
 
 void fold_features(const KernelShape& shape, const PackedTile<float>& packed, float* tile,
@@ -187,9 +196,8 @@ void fold_features(const KernelShape& shape, const PackedTile<double>& packed, d
 
 void fold_row(const KernelShape& shape, const float* x, const PackedTile<float>& packed,
               float* out) {
-  with_fold<float>(shape, [&](auto fold) {
-    fold_one_row(fold, DenseRow<float>{x, packed.depth}, packed, out);
-  });
+  with_fold<float>(
+      shape, [&](auto fold) { fold_one_row(fold, DenseRow<float>{x, packed.depth}, packed, out); });
 }
 
 void fold_row(const KernelShape& shape, const double* x, const PackedTile<double>& packed,
@@ -297,11 +305,11 @@ inline void dot_with_panel(SparseRow<S, I> x, const int32_t* slots, const P* pan
   for (int64_t p = 0; p < x.size; ++p) {
     const P* line = panel + slots[x.indices[p]] * kScatterRows<T>;
     const T value = static_cast<T>(x.values[p]);
-    HEDGEROW_UNROLL for (int v = 0; v < kScatterVectors; ++v)
-      sums[v] += value * load_as(line + v * LanesOf<T>::n, T{});
+    HEDGEROW_UNROLL for (int v = 0; v < kScatterVectors; ++v) sums[v] +=
+        value * load_as(line + v * LanesOf<T>::n, T{});
   }
   HEDGEROW_UNROLL for (int v = 0; v < kScatterVectors; ++v)
-    store_lanes(out + v * LanesOf<T>::n, sums[v]);
+      store_lanes(out + v * LanesOf<T>::n, sums[v]);
 }
 
 // tile[r * ld + c] = <row r of the panel, row selected[c]>, for kScatterRows rows; columns are written
@@ -318,11 +326,11 @@ void scattered_products(const SparseRows<S, I>& columns, const int64_t* selected
       dot_with_panel(row(columns, selected[c + s]), slots, panel, turned + s * kScatterRows<T>);
     for (int v = 0; v < kScatterVectors; ++v) {
       typename LanesOf<T>::Vector square[n];
-      HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
-        square[s] = load_lanes(turned + s * kScatterRows<T> + v * n);
+      HEDGEROW_UNROLL for (int s = 0; s < n; ++s) square[s] =
+          load_lanes(turned + s * kScatterRows<T> + v * n);
       transpose(square);
       HEDGEROW_UNROLL for (int s = 0; s < n; ++s)
-        store_lanes(tile + (v * n + s) * ld + c, square[s]);
+          store_lanes(tile + (v * n + s) * ld + c, square[s]);
     }
   }
 }

@@ -45,8 +45,8 @@ constexpr PanelLoops<Rows, T> panel_loops() {
 
 template <class T>
 constexpr KernelLoops<T> kernel_loops() {
-  return {kStripRows, kStripCols<T>, kScatterRows<T>, fold_features, fold_row, finish_tile<T>,
-          add_kernel_rows<T>, weigh_tile<T>};
+  return {kStripRows, kStripCols<T>,  kScatterRows<T>,    fold_features,
+          fold_row,   finish_tile<T>, add_kernel_rows<T>, weigh_tile<T>};
 }
 
 template <class Rows>

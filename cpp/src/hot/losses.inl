@@ -64,7 +64,8 @@ inline void with_loss(const LossShape& shape, Use use) {
     case LossKind::two_sided:
       return shape.bounded ? use(ClippedLoss<true, true>{epsilon, steepness})
                            : use(ClippedLoss<true, false>{epsilon, steepness});
-    case LossKind::logistic: return use(LogisticLoss{});
+    case LossKind::logistic:
+      return use(LogisticLoss{});
   }
 }
 
@@ -74,7 +75,7 @@ inline Doubles load_shift(Lanes lanes, const double* shift, int64_t i) {
 }
 
 void loss_at(const LossShape& shape, const LossRows& rows, int64_t begin, int64_t end,
-            LossSums& sums) {
+             LossSums& sums) {
   with_loss(shape, [&](auto loss) {
     Doubles balance = {}, smooth = {}, value = {}, gain = {};
     for_lanes(begin, end, [&](auto lanes, int64_t i) {
@@ -96,7 +97,7 @@ void loss_at(const LossShape& shape, const LossRows& rows, int64_t begin, int64_
 }
 
 void loss_along(const LossShape& shape, const LossLine& line, int64_t begin, int64_t end,
-                  LossCurve& curve) {
+                LossCurve& curve) {
   with_loss(shape, [&](auto loss) {
     Doubles value = {}, slope = {}, curvature = {};
     for_lanes(begin, end, [&](auto lanes, int64_t i) {
@@ -143,8 +144,7 @@ inline int64_t chunk_end(const SparseRows<T, I>& rows, int64_t begin, int64_t en
 inline void subtract_margins(const LossRows& rows, int64_t begin, int64_t end) {
   for_lanes(begin, end, [&](auto lanes, int64_t i) {
     const Doubles score = lanes.load(rows.residual + i);
-    lanes.store(rows.residual + i,
-                lanes.load(rows.target + i) - lanes.load(rows.y + i) * score);
+    lanes.store(rows.residual + i, lanes.load(rows.target + i) - lanes.load(rows.y + i) * score);
   });
 }
 

@@ -96,9 +96,8 @@ void pair_steps(PairSteps& s) {
     const Steepest first = steepest_rise(s, 0, s.ends[0]);
     const Steepest second = steepest_rise(s, s.ends[0], s.ends[1]);
     const Partner of_first = best_partner(s, 0, s.ends[0], first);
-    const Partner of_second = s.ends[1] > s.ends[0]
-                                  ? best_partner(s, s.ends[0], s.ends[1], second)
-                                  : Partner{0.0, -1, -__builtin_inf()};
+    const Partner of_second = s.ends[1] > s.ends[0] ? best_partner(s, s.ends[0], s.ends[1], second)
+                                                    : Partner{0.0, -1, -__builtin_inf()};
     const double violation = of_first.largest_difference > of_second.largest_difference
                                  ? of_first.largest_difference
                                  : of_second.largest_difference;

@@ -89,8 +89,8 @@ inline void add(SparseRow<T, I> x, double scale, double* w) {
   int64_t p = 0;
   for (; p + 4 <= x.size; p += 4) {
     double sums[4];
-    HEDGEROW_UNROLL for (int a = 0; a < 4; ++a)
-      sums[a] = w[x.indices[p + a]] + scale * static_cast<double>(x.values[p + a]);
+    HEDGEROW_UNROLL for (int a = 0; a < 4; ++a) sums[a] =
+        w[x.indices[p + a]] + scale * static_cast<double>(x.values[p + a]);
     HEDGEROW_UNROLL for (int a = 0; a < 4; ++a) w[x.indices[p + a]] = sums[a];
   }
   for (; p < x.size; ++p) w[x.indices[p]] += scale * static_cast<double>(x.values[p]);

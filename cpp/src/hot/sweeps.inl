@@ -83,13 +83,9 @@ void logistic_sweep(const Rows& rows, DualSweep& sweep) {
   dual_sweep(Logistic{}, rows, sweep);
 }
 
-void box_look(const double* scores, DualSweep& sweep) {
-  dual_look(Box{sweep.box}, scores, sweep);
-}
+void box_look(const double* scores, DualSweep& sweep) { dual_look(Box{sweep.box}, scores, sweep); }
 
-void logistic_look(const double* scores, DualSweep& sweep) {
-  dual_look(Logistic{}, scores, sweep);
-}
+void logistic_look(const double* scores, DualSweep& sweep) { dual_look(Logistic{}, scores, sweep); }
 
 template <class Rows>
 int64_t perceptron_pass(const Rows& rows, PerceptronPass& pass) {

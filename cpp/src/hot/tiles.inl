@@ -14,8 +14,8 @@ template <int M, int N>
 void multiply_tile(int64_t k, double alpha, const double* a, int64_t lda, const double* b,
                    int64_t ldb, double* c, int64_t ldc) {
   Doubles sums[M][N];
-  HEDGEROW_UNROLL for (int i = 0; i < M; ++i)
-    HEDGEROW_UNROLL for (int j = 0; j < N; ++j) sums[i][j] = Doubles{};
+  HEDGEROW_UNROLL for (int i = 0; i < M; ++i) HEDGEROW_UNROLL for (int j = 0; j < N; ++j)
+      sums[i][j] = Doubles{};
   int64_t l = 0;
   for (; l + kLanes <= k; l += kLanes) {
     Doubles right[N];
@@ -25,8 +25,8 @@ void multiply_tile(int64_t k, double alpha, const double* a, int64_t lda, const 
       for (int j = 0; j < N; ++j) sums[i][j] += left * right[j];
     }
   }
-  HEDGEROW_UNROLL for (int i = 0; i < M; ++i)
-    HEDGEROW_UNROLL for (int j = 0; j < N; ++j) c[i * ldc + j] += alpha * lane_sum(sums[i][j]);
+  HEDGEROW_UNROLL for (int i = 0; i < M; ++i) HEDGEROW_UNROLL for (int j = 0; j < N; ++j)
+      c[i * ldc + j] += alpha * lane_sum(sums[i][j]);
   for (; l < k; ++l)
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) c[i * ldc + j] += alpha * a[i * lda + l] * b[j * ldb + l];
@@ -103,7 +103,7 @@ void pack_transposed(const DenseRows<T>& rows, const int64_t* selected, int64_t 
       }
       transpose(square);
       HEDGEROW_UNROLL for (int64_t s = 0; s < kLanes; ++s)
-        store(out + (j + s) * ld + r, square[s] * scales);
+          store(out + (j + s) * ld + r, square[s] * scales);
     }
     for (; j < rows.n_cols; ++j)
       for (int64_t s = 0; s < kLanes; ++s) out[j * ld + r + s] = x[s][j] * scale[r + s];
@@ -135,8 +135,7 @@ void turn(int64_t m, int64_t n, const double* in, int64_t ld_in, double* out, in
       Doubles square[kLanes];
       HEDGEROW_UNROLL for (int s = 0; s < kLanes; ++s) square[s] = load(in + (r + s) * ld_in + j);
       transpose(square);
-      HEDGEROW_UNROLL for (int s = 0; s < kLanes; ++s)
-        store(out + (j + s) * ld_out + r, square[s]);
+      HEDGEROW_UNROLL for (int s = 0; s < kLanes; ++s) store(out + (j + s) * ld_out + r, square[s]);
     }
     for (; j < n; ++j)
       for (int s = 0; s < kLanes; ++s) out[j * ld_out + r + s] = in[(r + s) * ld_in + j];

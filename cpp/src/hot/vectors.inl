@@ -131,8 +131,7 @@ inline void swap_squares(Vector& upper, Vector& lower, LaneList<lane...>) {
 template <int order = 1, class Vector, int lanes>
 inline void transpose(Vector (&square)[lanes]) {
   if constexpr (order < lanes) {
-    HEDGEROW_UNROLL for (int r = 0; r < lanes; ++r)
-      if (!(r & order))
+    HEDGEROW_UNROLL for (int r = 0; r < lanes; ++r) if (!(r & order))
         swap_squares<order>(square[r], square[r + order], typename LanesBelow<lanes>::List{});
     transpose<2 * order>(square);
   }

@@ -106,7 +106,7 @@ void kernel_sums(const KernelValues& values, std::span<const double> coef, std::
       for (std::int64_t j = 0; j < k; ++j) {
         for (std::size_t i = 0; i < height; ++i) delta[i] = coef[rows[r + i] * k + j];
         loops.add_kernel_rows(lines, delta.data(), static_cast<std::int64_t>(height),
-                                   static_cast<std::int64_t>(breadth), sums.data() + j * n + c);
+                              static_cast<std::int64_t>(breadth), sums.data() + j * n + c);
       }
     };
     const auto some = std::span<const std::int64_t>(columns).subspan(first, n);

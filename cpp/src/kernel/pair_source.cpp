@@ -16,15 +16,14 @@ PairSource::PairSource(std::shared_ptr<const KernelSource> all, std::span<const 
       n_first_(std::llround(std::sqrt(static_cast<double>(within_first.size())))),
       within_{within_first, within_second} {}
 
-std::vector<PairSource::Stretch> PairSource::stretches(
-    std::span<const std::int64_t> points) const {
+std::vector<PairSource::Stretch> PairSource::stretches(std::span<const std::int64_t> points) const {
   std::vector<Stretch> found;
   std::size_t begin = 0;
   for (std::size_t end = 1; end <= points.size(); ++end) {
     const bool is_second = points[begin] >= n_first_;
     if (end < points.size() && (points[end] >= n_first_) == is_second) continue;
-    found.push_back({static_cast<std::int64_t>(begin), points.subspan(begin, end - begin),
-                     is_second ? 1 : 0});
+    found.push_back(
+        {static_cast<std::int64_t>(begin), points.subspan(begin, end - begin), is_second ? 1 : 0});
     begin = end;
   }
   return found;

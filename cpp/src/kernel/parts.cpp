@@ -23,8 +23,10 @@ bool uses_products(KernelKind kind) {
     case KernelKind::chi_squared:
     case KernelKind::additive_chi_squared:
     case KernelKind::intersection:
-    case KernelKind::wavelet: return false;
-    default: return true;
+    case KernelKind::wavelet:
+      return false;
+    default:
+      return true;
   }
 }
 

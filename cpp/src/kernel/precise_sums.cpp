@@ -64,26 +64,31 @@ Real cosine(const Points& points, std::int64_t i, std::int64_t j) {
 Real value_of(const KernelShape& shape, const Points& points, std::int64_t i, std::int64_t j) {
   const Real gamma = shape.gamma, coef0 = shape.coef0;
   switch (shape.kind) {
-    case KernelKind::linear: return dot(points, i, j);
+    case KernelKind::linear:
+      return dot(points, i, j);
     case KernelKind::polynomial:
       return whole_power(gamma * dot(points, i, j) + coef0, shape.degree);
     case KernelKind::rbf:
     case KernelKind::rbf_of_differences:
-      return std::exp(-gamma * sum_over_features(points, i, j, [](Real x, Real z) {
-                        return (x - z) * (x - z);
-                      }));
-    case KernelKind::sigmoid: return std::tanh(gamma * dot(points, i, j) + coef0);
-    case KernelKind::cosine: return cosine(points, i, j);
+      return std::exp(-gamma * sum_over_features(points, i, j,
+                                                 [](Real x, Real z) { return (x - z) * (x - z); }));
+    case KernelKind::sigmoid:
+      return std::tanh(gamma * dot(points, i, j) + coef0);
+    case KernelKind::cosine:
+      return cosine(points, i, j);
     case KernelKind::laplacian:
-      return std::exp(-gamma * sum_over_features(points, i, j, [](Real x, Real z) {
-                        return std::abs(x - z);
-                      }));
-    case KernelKind::additive_chi_squared: return -chi_squared(points, i, j);
-    case KernelKind::chi_squared: return std::exp(-gamma * chi_squared(points, i, j));
+      return std::exp(
+          -gamma * sum_over_features(points, i, j, [](Real x, Real z) { return std::abs(x - z); }));
+    case KernelKind::additive_chi_squared:
+      return -chi_squared(points, i, j);
+    case KernelKind::chi_squared:
+      return std::exp(-gamma * chi_squared(points, i, j));
     case KernelKind::intersection:
       return sum_over_features(points, i, j, [](Real x, Real z) { return std::min(x, z); });
-    case KernelKind::wavelet: return wavelet(points, gamma, i, j);
-    case KernelKind::gram: return points.row(i)[j];
+    case KernelKind::wavelet:
+      return wavelet(points, gamma, i, j);
+    case KernelKind::gram:
+      return points.row(i)[j];
   }
   return 0;
 }
@@ -99,7 +104,8 @@ Real value_of(const Kernel& kernel, const Points& points, std::int64_t i, std::i
     } else {
       const Real right = stack.back();
       stack.pop_back();
-      stack.back() = step.does == KernelStep::Does::add ? stack.back() + right : stack.back() * right;
+      stack.back() =
+          step.does == KernelStep::Does::add ? stack.back() + right : stack.back() * right;
     }
   }
   return stack.back();

@@ -133,7 +133,8 @@ template <class T>
 void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::int64_t> columns,
                                T* out) {
   Workshop<T>& shop = workshop<T>();
-  const std::int64_t height = whole(static_cast<std::int64_t>(rows_.size()), kernel_loops<T>().strip_rows);
+  const std::int64_t height =
+      whole(static_cast<std::int64_t>(rows_.size()), kernel_loops<T>().strip_rows);
   const std::int64_t breadth =
       whole(static_cast<std::int64_t>(columns.size()), kernel_loops<T>().strip_cols);
   const std::int64_t n_features = n_cols(values_.left());
@@ -157,10 +158,11 @@ void ReadyRows<T>::fold_packed(const KernelShape& shape, std::span<const std::in
     T* packed_rows = shop.packed_rows.data() + height * begin;
     if (!is_packed_)
       pack(values_.left(), rows_, begin, end, kernel_loops<T>().strip_rows, packed_rows);
-    pack(values_.right(), columns, begin, end, kernel_loops<T>().strip_cols, shop.packed_cols.data());
+    pack(values_.right(), columns, begin, end, kernel_loops<T>().strip_cols,
+         shop.packed_cols.data());
     kernel_loops<T>().fold_features(
-        shape, {packed_rows, shop.packed_cols.data(), height, breadth, end - begin, end - begin}, out,
-        kSpan);
+        shape, {packed_rows, shop.packed_cols.data(), height, breadth, end - begin, end - begin},
+        out, kSpan);
   }
   is_packed_ = true;
 }
@@ -270,9 +272,8 @@ const float* ReadyRows<T>::rounded_tile(std::span<const std::int64_t> columns) {
 
 template <class T>
 const T* ReadyRows<T>::tile(std::span<const std::int64_t> columns) {
-  return run_program<T>(
-      values_.kernel(), static_cast<std::int64_t>(rows_.size()),
-      [&](const KernelShape& shape, T* out) { push(shape, columns, out); });
+  return run_program<T>(values_.kernel(), static_cast<std::int64_t>(rows_.size()),
+                        [&](const KernelShape& shape, T* out) { push(shape, columns, out); });
 }
 
 template class ReadyRows<float>;

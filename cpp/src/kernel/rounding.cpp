@@ -29,15 +29,20 @@ struct Bounds {
   double error;
 };
 
-double square_of(const KernelShape& shape, double sq_norm, double largest, std::int64_t n_features) {
+double square_of(const KernelShape& shape, double sq_norm, double largest,
+                 std::int64_t n_features) {
   const double sum = std::sqrt(static_cast<double>(n_features));  // |x|_1 <= sum |x|
   switch (shape.kind) {
-    case KernelKind::linear: return sq_norm;
+    case KernelKind::linear:
+      return sq_norm;
     case KernelKind::polynomial:
       return std::pow(shape.gamma * sq_norm + std::abs(shape.coef0), shape.degree);
-    case KernelKind::intersection: return sum * std::sqrt(sq_norm);
-    case KernelKind::additive_chi_squared: return 2.0 * sum * std::sqrt(largest);
-    default: return 1.0;
+    case KernelKind::intersection:
+      return sum * std::sqrt(sq_norm);
+    case KernelKind::additive_chi_squared:
+      return 2.0 * sum * std::sqrt(largest);
+    default:
+      return 1.0;
   }
 }
 
@@ -46,8 +51,10 @@ double error_of(const KernelShape& shape, double largest, std::int64_t n_feature
   const double of_sum = growth_of_rounding(n_features) * precision.unit;
   const double of_exp = kErrorOfExp * precision.unit;
   switch (shape.kind) {
-    case KernelKind::gram: return 0.0;
-    case KernelKind::polynomial: return (shape.degree + 1) * of_sum;
+    case KernelKind::gram:
+      return 0.0;
+    case KernelKind::polynomial:
+      return (shape.degree + 1) * of_sum;
     case KernelKind::rbf:
       if (!precision.uses_products) return 2.0 * of_sum + of_exp;
       return error_of_products(shape.gamma, largest, n_features) + of_exp;
@@ -55,8 +62,10 @@ double error_of(const KernelShape& shape, double largest, std::int64_t n_feature
       return (shape.gamma * largest + std::abs(shape.coef0) + 1.0) * of_sum + of_exp;
     case KernelKind::linear:
     case KernelKind::intersection:
-    case KernelKind::additive_chi_squared: return of_sum;
-    default: return 2.0 * of_sum + of_exp;
+    case KernelKind::additive_chi_squared:
+      return of_sum;
+    default:
+      return 2.0 * of_sum + of_exp;
   }
 }
 
@@ -78,7 +87,8 @@ Bounds bounds_of(const KernelStep& step, const Matrix& matrix, const std::vector
 void combine(KernelStep::Does does, double unit, Bounds& left, const Bounds& right) {
   const bool is_sum = does == KernelStep::Does::add;
   for (std::size_t i = 0; i < left.squares.size(); ++i)
-    left.squares[i] = is_sum ? left.squares[i] + right.squares[i] : left.squares[i] * right.squares[i];
+    left.squares[i] =
+        is_sum ? left.squares[i] + right.squares[i] : left.squares[i] * right.squares[i];
   left.error = is_sum ? std::max(left.error, right.error) : left.error + right.error;
   left.error += unit;
 }

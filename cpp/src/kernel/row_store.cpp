@@ -53,7 +53,8 @@ std::vector<std::int64_t> RowStore::ends() const {
 }
 
 std::span<const std::int64_t> RowStore::points_of(std::int64_t block) const {
-  return std::span(points_).subspan(blocks_[block].begin, blocks_[block].end - blocks_[block].begin);
+  return std::span(points_).subspan(blocks_[block].begin,
+                                    blocks_[block].end - blocks_[block].begin);
 }
 
 std::vector<std::int64_t> RowStore::points_at(std::span<const std::int64_t> positions) const {
@@ -120,7 +121,8 @@ void RowStore::fill_block(std::int64_t block, std::span<const std::int64_t> rows
   }
   source_.for_pieces(points, points_of(block), [&](const KernelPiece& piece) {
     for (std::int64_t r = 0; r < piece.n_rows; ++r)
-      std::copy_n(piece.values + r * piece.ld, piece.n_columns, lines[piece.row + r] + piece.column);
+      std::copy_n(piece.values + r * piece.ld, piece.n_columns,
+                  lines[piece.row + r] + piece.column);
   });
 }
 
@@ -156,9 +158,8 @@ void RowStore::add_block(std::int64_t block, std::span<const std::int64_t> rows,
 
 void RowStore::add_rows(std::span<const std::int64_t> rows, const Sums& sums) {
   const auto missing = make_room(rows);
-  parallel_for(static_cast<std::int64_t>(blocks_.size()), n_threads_, [&](std::int64_t block) {
-    add_block(block, rows, missing[block], sums);
-  });
+  parallel_for(static_cast<std::int64_t>(blocks_.size()), n_threads_,
+               [&](std::int64_t block) { add_block(block, rows, missing[block], sums); });
 }
 
 void RowStore::compute(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,

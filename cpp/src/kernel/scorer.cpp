@@ -93,8 +93,7 @@ std::vector<T> extras_of(KernelKind kind, const std::vector<double>& sq_norms, s
 
 template <class T>
 std::unique_ptr<PackedVectors<T>> pack_vectors(const Matrix& vectors,
-                                               const std::vector<double>& sq_norms,
-                                               int n_threads) {
+                                               const std::vector<double>& sq_norms, int n_threads) {
   auto packed = std::make_unique<PackedVectors<T>>();
   const std::int64_t d = n_cols(vectors), width = kernel_loops<T>().strip_cols;
   const std::int64_t n = n_rows(vectors);
@@ -136,8 +135,8 @@ class RowBlock {
 
   /// The sums over the features for a tile of vectors: row r begins at out + r * kSpan.
   void fold(const KernelShape& shape, const T* strips, std::int64_t n_columns, T* out) const {
-    PackedTile<T> tile{bench_.packed.data(), strips, whole(n_, width_), n_columns, rows_.n_cols,
-                       rows_.n_cols};
+    PackedTile<T> tile{bench_.packed.data(), strips,      whole(n_, width_), n_columns,
+                       rows_.n_cols,         rows_.n_cols};
     if constexpr (kIsSparse)
       if (uses_products(shape.kind)) return multiply_entries(tile, out);
     if (const T empty = empty_fold<T>(shape.kind); empty != T{0})
@@ -221,9 +220,9 @@ const Value* values_of(const Kernel& kernel, const RowBlock<T, Rows>& block,
   if constexpr (kIsRounded<T, Value>) {
     const KernelShape& shape = kernel[0].shape;
     block.fold(shape, strips, n_columns, tile_at<T>(0));
-    hot().finish_rbf_rounded(
-        shape.gamma, block.with_extras(shape, vectors, first, n_columns, tile_at<T>(0)),
-        tile_at<Value>(0), kSpan);
+    hot().finish_rbf_rounded(shape.gamma,
+                             block.with_extras(shape, vectors, first, n_columns, tile_at<T>(0)),
+                             tile_at<Value>(0), kSpan);
     return tile_at<Value>(0);
   } else {
     return run_program<T>(kernel, n_rows, [&](const KernelShape& shape, T* out) {
@@ -256,7 +255,8 @@ KernelScorer::KernelScorer(Kernel kernel, const Matrix& vectors, const Coefficie
   kernel_ = without_cancellation(std::move(kernel_), largest_sq_norm, n_features());
   fits_float32_ = hedgerow::fits_float32(kernel_, largest_sq_norm);
   kernel_of_float32_ = kernel_;
-  if (!fits_float32_ && is_rbf(kernel_) && is_single(vectors_) && n_features() <= kMostDifferences) {
+  if (!fits_float32_ && is_rbf(kernel_) && is_single(vectors_) &&
+      n_features() <= kMostDifferences) {
     kernel_of_float32_[0].shape.kind = KernelKind::rbf_of_differences;
     fits_float32_ = true;
   }
@@ -273,8 +273,10 @@ void KernelScorer::lay_out(const Coefficients& coef) {
     const std::int64_t last = first + coef.segments[s];
     for (std::int64_t begin = first, end; begin < last; begin = end) {
       end = std::min((begin / kSpan + 1) * kSpan, last);
-      const std::int64_t from = begin / kWeighedCols * kWeighedCols, n = whole(end - from, kWeighedCols);
-      pieces_.push_back({begin / kSpan, from % kSpan, n, static_cast<std::int64_t>(s), coef_.size()});
+      const std::int64_t from = begin / kWeighedCols * kWeighedCols,
+                         n = whole(end - from, kWeighedCols);
+      pieces_.push_back(
+          {begin / kSpan, from % kSpan, n, static_cast<std::int64_t>(s), coef_.size()});
       for (std::int64_t line = 0; line < n_lines_; ++line)
         for (std::int64_t i = from; i < from + n; ++i) {
           const bool is_mine = i >= begin && i < end;
@@ -308,8 +310,8 @@ void KernelScorer::score_block(const PackedVectors<T>& vectors, const Rows& rows
   for (std::int64_t first = 0; first < n_vectors; first += kSpan) {
     check_stop();
     const std::int64_t n_columns = whole(std::min(kSpan, n_vectors - first), width);
-    const Value* values = values_of<T, Value>(kernel, block, vectors, end - begin, first, n_columns,
-                                              rows.n_cols);
+    const Value* values =
+        values_of<T, Value>(kernel, block, vectors, end - begin, first, n_columns, rows.n_cols);
     for (; piece != pieces_.end() && piece->tile == first / kSpan; ++piece)
       kernel_loops<Value>().weigh_tile(
           {values + piece->begin, kSpan, end - begin, piece->n, coef_.data() + piece->coef,

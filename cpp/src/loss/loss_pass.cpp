@@ -60,18 +60,18 @@ LossSums loss_pass(const Matrix& matrix, const LossShape& shape, const LossRows&
 }
 
 LossSums loss_at(const LossShape& shape, const LossRows& rows, std::int64_t n_rows, int n_threads) {
-  return sum_losses<LossSums>(
-      n_rows, n_threads, [&](std::int64_t begin, std::int64_t end, LossSums& part) {
-        hot().loss_at(shape, rows, begin, end, part);
-      });
+  return sum_losses<LossSums>(n_rows, n_threads,
+                              [&](std::int64_t begin, std::int64_t end, LossSums& part) {
+                                hot().loss_at(shape, rows, begin, end, part);
+                              });
 }
 
 LossCurve loss_along(const LossShape& shape, const LossLine& line, std::int64_t n_rows,
-                       int n_threads) {
-  return sum_losses<LossCurve>(
-      n_rows, n_threads, [&](std::int64_t begin, std::int64_t end, LossCurve& part) {
-        hot().loss_along(shape, line, begin, end, part);
-      });
+                     int n_threads) {
+  return sum_losses<LossCurve>(n_rows, n_threads,
+                               [&](std::int64_t begin, std::int64_t end, LossCurve& part) {
+                                 hot().loss_along(shape, line, begin, end, part);
+                               });
 }
 
 }  // namespace hedgerow

@@ -27,8 +27,8 @@ class PoissonLaw {
       share *= rate / static_cast<double>(k + 1);
     }
     for (std::size_t k = 0; k + 1 < rests.size(); ++k)
-      rests_[k] = static_cast<std::uint64_t>(
-          std::ldexp(std::min(rests[k] / n_open, 1.0 - 0x1p-53), 64));
+      rests_[k] =
+          static_cast<std::uint64_t>(std::ldexp(std::min(rests[k] / n_open, 1.0 - 0x1p-53), 64));
   }
 
   /// Draws n_units counts, at most kPoissonUnits, and writes all kPoissonUnits.
@@ -104,8 +104,7 @@ void multinomial_counts(std::uint64_t seed, std::uint64_t stream, std::int64_t s
   for (std::size_t start = 0; start + width <= counts.size(); start += width) {
     const auto resample = counts.subspan(start, width);
     std::int64_t n_drawn = 0;
-    if (rate > 0.0)
-      do {
+    if (rate > 0.0) do {
         n_drawn = draw_poisson(law, bytes, words, resample);
       } while (n_drawn > size);
     else

@@ -17,7 +17,8 @@ class RankFinder {
   RankFinder(std::span<const std::int64_t> order, double probability)
       : order_(order), is_below_(order.size(), 0) {
     start_ = static_cast<std::size_t>(probability * static_cast<double>(order.size() - 1));
-    for (const std::int64_t row : order.first(start_)) is_below_[static_cast<std::size_t>(row)] = 255;
+    for (const std::int64_t row : order.first(start_))
+      is_below_[static_cast<std::size_t>(row)] = 255;
   }
 
   /// Where in the order two draws are found, those of two neighbouring ranks or of one.
@@ -29,8 +30,8 @@ class RankFinder {
   Places find(const std::uint8_t* counts, std::int64_t low, std::int64_t high) const {
     const auto count = [&](std::size_t i) { return std::int64_t{counts[order_[i]]}; };
     std::size_t i = start_;
-    std::int64_t below = hot().sum_selected(counts, is_below_.data(),
-                                            static_cast<std::int64_t>(order_.size()));
+    std::int64_t below =
+        hot().sum_selected(counts, is_below_.data(), static_cast<std::int64_t>(order_.size()));
     while (below > low) below -= count(--i);
     const std::size_t last = order_.size() - 1;
     while (i < last && below + count(i) <= low) below += count(i++);
@@ -59,8 +60,8 @@ std::int64_t n_draws(const CountTable& table) {
 
 void count_sizes(const CountTable& table, std::span<double> out) {
   for (std::int64_t r = 0; r < table.n_resamples; ++r)
-    out[static_cast<std::size_t>(r)] = static_cast<double>(
-        hot().sum_counts(table.counts + r * table.n_rows, table.n_rows));
+    out[static_cast<std::size_t>(r)] =
+        static_cast<double>(hot().sum_counts(table.counts + r * table.n_rows, table.n_rows));
 }
 
 void drawn_rows(const CountTable& table, std::span<std::int64_t> out) {

@@ -19,7 +19,9 @@ constexpr double kBlockTolerance = 0.1;
 /// Steps in a block, for each of its places: more do not pay before the next look at all variables.
 constexpr std::int64_t kStepsPerPlace = 20;
 
-std::vector<double> copied(std::span<const double> values) { return {values.begin(), values.end()}; }
+std::vector<double> copied(std::span<const double> values) {
+  return {values.begin(), values.end()};
+}
 
 /// The n steepest, in no order but always the same.
 void keep_steepest(std::vector<Candidates::One>& some, std::size_t n) {
@@ -160,10 +162,21 @@ bool BoxQp::solve_block(double tolerance, std::int64_t n_steps, Report& report) 
     if (beta[p] < upper[p]) no_rise[p] = 0.0;
     if (beta[p] > lower[p]) no_fall[p] = 0.0;
   }
-  PairSteps steps{block_->kernel(), block_->ld(), diagonal.data(), ridge.data(), slopes.data(),
-                  beta.data(), lower.data(), upper.data(), no_rise.data(), no_fall.data(),
-                  {block_->begin(1), block_->begin(2)}, tolerance,
-                  std::min(n_steps, kStepsPerPlace * n), 0, 0.0};
+  PairSteps steps{block_->kernel(),
+                  block_->ld(),
+                  diagonal.data(),
+                  ridge.data(),
+                  slopes.data(),
+                  beta.data(),
+                  lower.data(),
+                  upper.data(),
+                  no_rise.data(),
+                  no_fall.data(),
+                  {block_->begin(1), block_->begin(2)},
+                  tolerance,
+                  std::min(n_steps, kStepsPerPlace * n),
+                  0,
+                  0.0};
   (keeps_sums_ ? hot().pair_steps : hot().single_steps)(steps);
   report.steps += steps.n_steps;
 
@@ -282,7 +295,8 @@ std::int64_t BoxQp::n_places() const { return block_->n_places(); }
 
 BoxQp::State BoxQp::state() const {
   const auto points = store_->points();
-  return {beta(), scores(), seen_, {points.begin(), points.end()}, store_->ends(), block_->places()};
+  return {beta(),         scores(),        seen_, {points.begin(), points.end()},
+          store_->ends(), block_->places()};
 }
 
 void BoxQp::set_state(State state) {

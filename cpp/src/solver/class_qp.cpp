@@ -91,7 +91,8 @@ double ClassQp::find_violators(double tolerance) {
   if (violators_.size() > most) {
     std::nth_element(violators_.begin(), violators_.begin() + static_cast<std::ptrdiff_t>(most),
                      violators_.end(), [&](std::int64_t a, std::int64_t b) {
-                       return violation_[a] != violation_[b] ? violation_[a] > violation_[b] : a < b;
+                       return violation_[a] != violation_[b] ? violation_[a] > violation_[b]
+                                                             : a < b;
                      });
     violators_.resize(most);
     std::sort(violators_.begin(), violators_.end());
@@ -107,7 +108,8 @@ void ClassQp::refill_block() {
 /// Empty places have no weight, and never move.
 ClassQp::Block ClassQp::gather_block() const {
   const std::int64_t n = block_->n_places();
-  const auto size = static_cast<std::size_t>(n), table = size * static_cast<std::size_t>(n_classes_);
+  const auto size = static_cast<std::size_t>(n),
+             table = size * static_cast<std::size_t>(n_classes_);
   Block block{std::vector<std::int64_t>(size, 0), std::vector<double>(size, 0.0),
               std::vector<double>(size, 1.0), std::vector<double>(table, 0.0),
               std::vector<double>(table, 0.0)};
@@ -129,10 +131,8 @@ ClassQp::Block ClassQp::gather_block() const {
 bool ClassQp::solve_block(double tolerance, std::int64_t n_steps, Report& report) {
   Block block = gather_block();
   ClassSteps steps{};
-  steps.dual = {block.beta.data(),     block.label.data(),
-                block.weight.data(),   block.diagonal.data(),
-                intercept_.data(),     excess_.data(),
-                n_classes_,            rho_};
+  steps.dual = {block.beta.data(), block.label.data(), block.weight.data(), block.diagonal.data(),
+                intercept_.data(), excess_.data(),     n_classes_,          rho_};
   steps.scores = block.scores.data();
   steps.n_points = block_->n_places();
   steps.scratch = scratch_.data();

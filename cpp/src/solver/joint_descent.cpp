@@ -92,7 +92,8 @@ JointDescent::Report JointDescent::run(std::int64_t n_sweeps, std::span<const do
     if (rows_rest) look(report);
     if (all_done()) break;
   }
-  for (double& sweeps : report.sweeps) sweeps /= static_cast<double>(std::max<std::int64_t>(n_points(), 1));
+  for (double& sweeps : report.sweeps)
+    sweeps /= static_cast<double>(std::max<std::int64_t>(n_points(), 1));
   return report;
 }
 

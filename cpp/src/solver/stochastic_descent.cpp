@@ -46,14 +46,14 @@ std::int64_t averaged_steps(const Matrix& matrix, std::span<const double> y,
                       .theta = theta.data(),
                       .lagged = lagged.data(),
                       .violations = violations.data()};
-  const std::int64_t n_made = in_stretches(
-      matrix, static_cast<std::int64_t>(order.size()),
-      [&](const auto& loops, const auto& rows, std::int64_t begin, std::int64_t end) {
-        steps.order = order.data() + begin;
-        steps.n_order = end - begin;
-        steps.n_before = n_before + begin;
-        loops.averaged_steps(rows, steps);
-      });
+  const std::int64_t n_made =
+      in_stretches(matrix, static_cast<std::int64_t>(order.size()),
+                   [&](const auto& loops, const auto& rows, std::int64_t begin, std::int64_t end) {
+                     steps.order = order.data() + begin;
+                     steps.n_order = end - begin;
+                     steps.n_before = n_before + begin;
+                     loops.averaged_steps(rows, steps);
+                   });
   harmonic = steps.harmonic;
   return n_made;
 }
@@ -75,13 +75,13 @@ std::int64_t steady_steps(const Matrix& matrix, std::span<const double> y,
                     .scale = 1.0,
                     .intercept = intercept,
                     .violations = violations.data()};
-  const std::int64_t n_made = in_stretches(
-      matrix, static_cast<std::int64_t>(order.size()),
-      [&](const auto& loops, const auto& rows, std::int64_t begin, std::int64_t end) {
-        steps.order = order.data() + begin;
-        steps.n_order = end - begin;
-        loops.steady_steps(rows, steps);
-      });
+  const std::int64_t n_made =
+      in_stretches(matrix, static_cast<std::int64_t>(order.size()),
+                   [&](const auto& loops, const auto& rows, std::int64_t begin, std::int64_t end) {
+                     steps.order = order.data() + begin;
+                     steps.n_order = end - begin;
+                     loops.steady_steps(rows, steps);
+                   });
   for (double& value : coef) value *= steps.scale;
   intercept = steps.intercept;
   return n_made;

@@ -46,7 +46,8 @@ void WorkingBlock::admit(std::int64_t group, std::span<const std::int64_t> wante
   const std::size_t n = std::min(strangers.size(), places.size());
   std::nth_element(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(n), places.end(),
                    [&](std::int64_t a, std::int64_t b) {
-                     return last_wanted[a] != last_wanted[b] ? last_wanted[a] < last_wanted[b] : a < b;
+                     return last_wanted[a] != last_wanted[b] ? last_wanted[a] < last_wanted[b]
+                                                             : a < b;
                    });
   std::sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t s = 0; s < n; ++s) {

@@ -14,9 +14,7 @@ std::uint64_t this_thread() noexcept {
   return std::hash<std::thread::id>{}(std::this_thread::get_id());
 }
 
-StopToken::Clock::rep now() noexcept {
-  return StopToken::Clock::now().time_since_epoch().count();
-}
+StopToken::Clock::rep now() noexcept { return StopToken::Clock::now().time_since_epoch().count(); }
 
 }  // namespace
 

@@ -34,8 +34,10 @@ class CategorySplitter {
               bool at_random) {
     keys_ = keys;
     make_groups(items, n_codes);
-    if (at_random) try_random_subset();
-    else try_groups();
+    if (at_random)
+      try_random_subset();
+    else
+      try_groups();
   }
 
   /// The same by counts of all codes; false if only one of them is there.
@@ -57,8 +59,7 @@ class CategorySplitter {
   void try_groups() {
     // A cut that may not be made can leave the best of the others out of order.
     const bool is_in_order = tally_.order_is_optimal() && cuts_.has_no_least();
-    if (!is_in_order && groups_.size() <= kMostCategoriesTriedOut)
-      return try_all_subsets();
+    if (!is_in_order && groups_.size() <= kMostCategoriesTriedOut) return try_all_subsets();
     if (!is_in_order) try_single_categories();
     for (std::size_t order = 0; order < tally_.n_orders(); ++order) try_order(order);
   }
@@ -126,8 +127,10 @@ class CategorySplitter {
       const auto g = static_cast<std::size_t>(std::countr_zero(step));
       move_group(g);
       n_left += is_left_[g] ? groups_[g].n_rows : std::uint64_t{0} - groups_[g].n_rows;
-      if constexpr (Tally::kScoresGroups) take_if_best(n_left, left_);
-      else try_sides();
+      if constexpr (Tally::kScoresGroups)
+        take_if_best(n_left, left_);
+      else
+        try_sides();
     }
   }
 
@@ -135,8 +138,10 @@ class CategorySplitter {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const auto sums = std::span<const double>(sums_).subspan(groups_[g].sums, left_.size());
       is_left_[g] = 1;
-      if constexpr (Tally::kScoresGroups) take_if_best(groups_[g].n_rows, sums);
-      else try_sides();
+      if constexpr (Tally::kScoresGroups)
+        take_if_best(groups_[g].n_rows, sums);
+      else
+        try_sides();
       is_left_[g] = 0;
     }
   }

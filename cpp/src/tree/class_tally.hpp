@@ -40,8 +40,8 @@ class TimesLog {
 template <class Item_, class W, ClassCriterion criterion>
 class ClassTally {
   static constexpr bool kIsCounted = std::is_same_v<Item_, ClassItem>;
-  using Sum = std::conditional_t<kIsCounted && criterion != ClassCriterion::entropy, std::int64_t,
-                                 double>;
+  using Sum =
+      std::conditional_t<kIsCounted && criterion != ClassCriterion::entropy, std::int64_t, double>;
 
  public:
   using Item = Item_;
@@ -50,7 +50,8 @@ class ClassTally {
   static constexpr bool kTakesPlaces = true;
 
   explicit ClassTally(const ClassTargets& targets)
-      : n_classes_(static_cast<std::size_t>(targets.n_classes[0])), left_(n_classes_),
+      : n_classes_(static_cast<std::size_t>(targets.n_classes[0])),
+        left_(n_classes_),
         total_(n_classes_) {}
 
   void learn_from(const ClassTargets& targets, std::span<const double> weights) {
@@ -72,7 +73,8 @@ class ClassTally {
     std::ranges::fill(left_, W{0});
     n_rows_ = 0;
     std::size_t i = 0;
-    for (; i + 1 < items.size(); i += 2) {  // one of the same class as the last need not wait for it
+    for (; i + 1 < items.size();
+         i += 2) {  // one of the same class as the last need not wait for it
       add(total_, items[i]);
       add(left_, items[i + 1]);
     }
@@ -80,8 +82,7 @@ class ClassTally {
     for (std::size_t k = 0; k < n_classes_; ++k) total_[k] += left_[k];
     weight_ = 0;
     for (const W t : total_) weight_ += t;
-    n_present_ = static_cast<std::size_t>(
-        std::ranges::count_if(total_, [](W t) { return t > 0; }));
+    n_present_ = static_cast<std::size_t>(std::ranges::count_if(total_, [](W t) { return t > 0; }));
     total_sum_ = sum_of(total_);
   }
 
@@ -113,8 +114,10 @@ class ClassTally {
 
   /// A row's class and how often it is there, or its place among the node's items.
   Load load(const Item& item, [[maybe_unused]] std::size_t i) const {
-    if constexpr (kIsCounted) return Load{item.times} << 16 | item.y;
-    else return static_cast<Load>(i);
+    if constexpr (kIsCounted)
+      return Load{item.times} << 16 | item.y;
+    else
+      return static_cast<Load>(i);
   }
   std::uint32_t count(Load load) const {
     if constexpr (kIsCounted)
@@ -126,8 +129,12 @@ class ClassTally {
   class Scan {
    public:
     explicit Scan(ClassTally& tally)
-        : by_place_(tally.by_place_), n_classes_(tally.n_classes_), left_(tally.left_.data()),
-          total_(tally.total_.data()), weight_(tally.weight_), right_sum_(tally.total_sum_) {
+        : by_place_(tally.by_place_),
+          n_classes_(tally.n_classes_),
+          left_(tally.left_.data()),
+          total_(tally.total_.data()),
+          weight_(tally.weight_),
+          right_sum_(tally.total_sum_) {
       std::fill_n(left_, n_classes_, W{0});
     }
 
@@ -300,8 +307,10 @@ class ClassTally {
   static Sum sum_of(std::span<const W> counts) {
     Sum sum = 0;
     for (const W c : counts) {
-      if constexpr (criterion == ClassCriterion::gini) sum += Sum(c) * Sum(c);
-      else if constexpr (criterion == ClassCriterion::entropy) sum += TimesLog::of(c);
+      if constexpr (criterion == ClassCriterion::gini)
+        sum += Sum(c) * Sum(c);
+      else if constexpr (criterion == ClassCriterion::entropy)
+        sum += TimesLog::of(c);
     }
     return sum;
   }
@@ -453,13 +462,18 @@ class MultiOutputClassTally {
       double squares = 0, most = 0;
       for (std::size_t k = o * width_; k < (o + 1) * width_; ++k) {
         const double c = counts[k] - (less ? less[k] : 0.0);
-        if constexpr (criterion == ClassCriterion::entropy) squares += TimesLog::of(c);
-        else squares += c * c;
+        if constexpr (criterion == ClassCriterion::entropy)
+          squares += TimesLog::of(c);
+        else
+          squares += c * c;
         most = std::max(most, c);
       }
-      if constexpr (criterion == ClassCriterion::gini) sum += squares / weight;
-      else if constexpr (criterion == ClassCriterion::entropy) sum += squares - TimesLog::of(weight);
-      else sum += most;
+      if constexpr (criterion == ClassCriterion::gini)
+        sum += squares / weight;
+      else if constexpr (criterion == ClassCriterion::entropy)
+        sum += squares - TimesLog::of(weight);
+      else
+        sum += most;
     }
     return sum / static_cast<double>(n_outputs_);
   }

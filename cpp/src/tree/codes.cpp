@@ -53,9 +53,12 @@ template <class Fill>
 void fill_codes(CodeColumn& column, std::size_t n_rows, std::uint64_t most, const Fill& fill) {
   column.width = most < 256 ? 1 : most < 65536 ? 2 : 4;
   column.bytes.assign(n_rows * column.width + kBeyond, 0);
-  if (column.width == 1) fill(column.bytes.data());
-  else if (column.width == 2) fill(reinterpret_cast<std::uint16_t*>(column.bytes.data()));
-  else fill(reinterpret_cast<std::uint32_t*>(column.bytes.data()));
+  if (column.width == 1)
+    fill(column.bytes.data());
+  else if (column.width == 2)
+    fill(reinterpret_cast<std::uint16_t*>(column.bytes.data()));
+  else
+    fill(reinterpret_cast<std::uint32_t*>(column.bytes.data()));
 }
 
 /// The distinct numbers of a column while they are few: open addressing, from key to number of the
@@ -206,8 +209,8 @@ void encode_categories(std::span<const std::int32_t> categories, std::int64_t n_
   fill_codes(column, categories.size(), column.n_codes, [&](auto* codes) {
     using Code = std::remove_pointer_t<decltype(codes)>;
     for (std::size_t i = 0; i < categories.size(); ++i)
-      codes[i] = categories[i] < 0 ? static_cast<Code>(column.n_codes)
-                                   : static_cast<Code>(categories[i]);
+      codes[i] =
+          categories[i] < 0 ? static_cast<Code>(column.n_codes) : static_cast<Code>(categories[i]);
   });
 }
 
@@ -232,13 +235,13 @@ void encode_columns(const DenseRows<T>& rows, std::int64_t begin, std::int64_t e
 template <class T>
 void encode_rows(const DenseRows<T>& rows, CodeTable& table, int n_threads,
                  std::uint32_t max_codes) {
-  const std::int64_t column_bytes = std::max<std::int64_t>(rows.n_rows * std::int64_t{sizeof(T)}, 1);
+  const std::int64_t column_bytes =
+      std::max<std::int64_t>(rows.n_rows * std::int64_t{sizeof(T)}, 1);
   const std::int64_t width =
       std::clamp<std::int64_t>(kCopiedAtATime / column_bytes, 1, kMostColumnsAtATime);
   const std::int64_t n_tasks = (rows.n_cols + width - 1) / width;
   parallel_for(n_tasks, n_threads, [&](std::int64_t task) {
-    encode_columns(rows, task * width, std::min(rows.n_cols, (task + 1) * width), table,
-                   max_codes);
+    encode_columns(rows, task * width, std::min(rows.n_cols, (task + 1) * width), table, max_codes);
   });
 }
 
@@ -257,13 +260,15 @@ StoredColumns<T> by_columns(const SparseRows<T, I>& rows) {
   const auto n_stored = static_cast<std::size_t>(rows.indptr[rows.n_rows]);
   for (std::size_t p = 0; p < n_stored; ++p)
     ++columns.begins[static_cast<std::size_t>(rows.indices[p]) + 1];
-  for (std::size_t j = 1; j < columns.begins.size(); ++j) columns.begins[j] += columns.begins[j - 1];
+  for (std::size_t j = 1; j < columns.begins.size(); ++j)
+    columns.begins[j] += columns.begins[j - 1];
   columns.rows.resize(n_stored);
   columns.values.resize(n_stored);
   std::vector<std::int64_t> next(columns.begins.begin(), columns.begins.end() - 1);
   for (std::int64_t i = 0; i < rows.n_rows; ++i)
     for (I p = rows.indptr[i]; p < rows.indptr[i + 1]; ++p) {
-      const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(rows.indices[p])]++);
+      const auto place =
+          static_cast<std::size_t>(next[static_cast<std::size_t>(rows.indices[p])]++);
       columns.rows[place] = static_cast<std::uint32_t>(i);
       columns.values[place] = rows.values[p];
     }

@@ -31,10 +31,9 @@ Forest::Forest(ForestShape shape, bool single_precision)
 }
 
 std::int64_t Forest::n_bytes() const {
-  const std::size_t nodes = std::visit(
-      [](const auto& all) { return all.size() * sizeof(all[0]); }, nodes_);
-  const std::size_t numbers =
-      lines_.size() + words_.size() + begins_.size() + leaf_weight_.size();
+  const std::size_t nodes =
+      std::visit([](const auto& all) { return all.size() * sizeof(all[0]); }, nodes_);
+  const std::size_t numbers = lines_.size() + words_.size() + begins_.size() + leaf_weight_.size();
   return static_cast<std::int64_t>(nodes + 5 * answers_.size() + 8 * numbers);
 }
 

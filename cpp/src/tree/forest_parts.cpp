@@ -172,8 +172,10 @@ Forest Forest::of_parts(ForestShape shape, bool single_precision, const Parts& p
 std::vector<double> Forest::values_of(std::int32_t answer) const {
   const auto width = static_cast<std::size_t>(line_width());
   std::vector<double> values(width, 0.0);
-  if (answer >= 0) values[static_cast<std::size_t>(answer)] = 1.0;
-  else std::copy_n(&lines_[static_cast<std::size_t>(-1 - answer) * width], width, values.begin());
+  if (answer >= 0)
+    values[static_cast<std::size_t>(answer)] = 1.0;
+  else
+    std::copy_n(&lines_[static_cast<std::size_t>(-1 - answer) * width], width, values.begin());
   return values;
 }
 
@@ -199,10 +201,9 @@ FlatTree Forest::tree(std::int64_t number) const {
       tree.left.push_back(is_leaf ? kNoChild : node.next);
       tree.right.push_back(is_leaf ? kNoChild : node.next + 1);
       tree.missing_left.push_back(!is_leaf && (node.asks & kMissingLeft));
-      tree.category_start.push_back(
-          by_categories
-              ? static_cast<std::int64_t>(start_of_set(node.threshold, tree.category_words))
-              : kNoChild);
+      tree.category_start.push_back(by_categories ? static_cast<std::int64_t>(start_of_set(
+                                                        node.threshold, tree.category_words))
+                                                  : kNoChild);
       if (!is_leaf) continue;
       tree.weight[i - begin] = leaf_weight_[leaf++];
       std::ranges::copy(values_of(answers_[i]), &tree.value[(i - begin) * width]);
@@ -215,7 +216,8 @@ FlatTree Forest::tree(std::int64_t number) const {
   tree.n_candidates.assign(n, 0);
   for (std::size_t i = n; i-- > 0;) {
     if (tree.left[i] == kNoChild) continue;
-    const auto a = static_cast<std::size_t>(tree.left[i]), b = static_cast<std::size_t>(tree.right[i]);
+    const auto a = static_cast<std::size_t>(tree.left[i]),
+               b = static_cast<std::size_t>(tree.right[i]);
     tree.weight[i] = tree.weight[a] + tree.weight[b];
   }
   average_upwards(tree);

@@ -30,9 +30,8 @@ constexpr int kStepsOfARound = 4;
 template <class T>
 Cut tasks_of(const DenseRows<T>& rows, int n_threads) {
   const std::int64_t row_bytes = static_cast<std::int64_t>(sizeof(T)) * rows.n_cols;
-  const std::int64_t most_at_a_time =
-      std::clamp(kBytesAtATime / std::max<std::int64_t>(1, row_bytes), kFewestRowsAtATime,
-                 kMostRowsAtATime);
+  const std::int64_t most_at_a_time = std::clamp(
+      kBytesAtATime / std::max<std::int64_t>(1, row_bytes), kFewestRowsAtATime, kMostRowsAtATime);
   const std::int64_t wanted = n_threads == 1 ? 1 : 2 * n_threads;
   const std::int64_t most = std::max<std::int64_t>(1, rows.n_rows / kFewestRowsAtATime);
   const std::int64_t fewest = (rows.n_rows + most_at_a_time - 1) / most_at_a_time;
@@ -179,8 +178,10 @@ void Forest::walk_trees(const DenseRows<T>& rows, std::int64_t first, std::int64
   if (sets_ == Sets::none || (sets_ == Sets::in_words && words_.empty()))
     return std::visit(
         [&](const auto& nodes) {
-          if (has_missing(rows)) walk_all<Way{Sets::none, true}>(nodes, rows, first, last, take);
-          else walk_all<Way{Sets::none, false}>(nodes, rows, first, last, take);
+          if (has_missing(rows))
+            walk_all<Way{Sets::none, true}>(nodes, rows, first, last, take);
+          else
+            walk_all<Way{Sets::none, false}>(nodes, rows, first, last, take);
         },
         nodes_);
   const double missing = sets_ == Sets::in_nodes ? std::bit_cast<double>(std::uint64_t{kMissingBit})

@@ -29,13 +29,19 @@ std::vector<std::uint32_t> rows_out(std::span<const std::uint32_t> counts) {
 }  // namespace
 
 OutOfBag::OutOfBag(OutOfBagTargets targets, std::vector<std::uint8_t> is_judged)
-    : targets_(std::move(targets)), is_judged_(std::move(is_judged)),
-      sums_(n_rows() * targets_.n_outputs * targets_.width), n_trees_(n_rows()),
-      tree_losses_(n_rows()), losses_(n_rows()), answers_(targets_.classes.size()) {}
+    : targets_(std::move(targets)),
+      is_judged_(std::move(is_judged)),
+      sums_(n_rows() * targets_.n_outputs * targets_.width),
+      n_trees_(n_rows()),
+      tree_losses_(n_rows()),
+      losses_(n_rows()),
+      answers_(targets_.classes.size()) {}
 
 double OutOfBag::add(const FlatTree& tree, std::span<const std::uint32_t> counts) {
-  if (targets_.numbers.empty()) add_classes(tree, counts);
-  else add_numbers(tree, counts);
+  if (targets_.numbers.empty())
+    add_classes(tree, counts);
+  else
+    add_numbers(tree, counts);
   return error();
 }
 

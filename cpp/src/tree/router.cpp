@@ -46,9 +46,9 @@ void check(const TreeArrays& tree) {
                     static_cast<std::int64_t>(tree.category_words.size()),
             "a set of categories of the tree is not there");
   }
-  require(std::count(has_parent.begin(), has_parent.end(), true) ==
-              static_cast<std::ptrdiff_t>(n) - 1,
-          "a node of the tree has no parent");
+  require(
+      std::count(has_parent.begin(), has_parent.end(), true) == static_cast<std::ptrdiff_t>(n) - 1,
+      "a node of the tree has no parent");
 }
 
 }  // namespace
@@ -59,11 +59,10 @@ TreeRouter::TreeRouter(const TreeArrays& tree)
   check(tree);
   nodes_.reserve(tree.feature.size());
   for (std::size_t i = 0; i < tree.feature.size(); ++i)
-    nodes_.push_back({tree.threshold[i], static_cast<std::int32_t>(tree.feature[i]),
-                      static_cast<std::int32_t>(tree.left[i]),
-                      static_cast<std::int32_t>(tree.right[i]),
-                      static_cast<std::int32_t>(tree.category_start[i]),
-                      tree.missing_left[i] != 0});
+    nodes_.push_back(
+        {tree.threshold[i], static_cast<std::int32_t>(tree.feature[i]),
+         static_cast<std::int32_t>(tree.left[i]), static_cast<std::int32_t>(tree.right[i]),
+         static_cast<std::int32_t>(tree.category_start[i]), tree.missing_left[i] != 0});
 }
 
 bool TreeRouter::category_goes_left(const Node& node, double value) const {
@@ -80,8 +79,10 @@ std::int32_t TreeRouter::leaf(const T* row) const {
     const Node& node = nodes_[static_cast<std::size_t>(at)];
     const auto value = static_cast<double>(row[node.feature]);
     bool goes_left = value <= node.threshold;
-    if (node.words >= 0) goes_left = category_goes_left(node, value);
-    else if (std::isnan(value)) goes_left = node.missing_left;
+    if (node.words >= 0)
+      goes_left = category_goes_left(node, value);
+    else if (std::isnan(value))
+      goes_left = node.missing_left;
     at = goes_left ? node.left : node.right;
   }
   return at;

@@ -27,8 +27,10 @@ class Sorter {
   std::span<const Key> sort(std::span<const Key> keys, std::uint32_t low, std::uint32_t high) {
     const std::size_t n = keys.size();
     if (sorted_.size() < n) sorted_.resize(n);
-    if (n <= kFew && high - low < kMostRanked) rank(keys, low);
-    else by_digits(keys, low, high - low);
+    if (n <= kFew && high - low < kMostRanked)
+      rank(keys, low);
+    else
+      by_digits(keys, low, high - low);
     return std::span(sorted_).first(n);
   }
 
@@ -87,8 +89,8 @@ class Sorter {
   static double work(std::size_t n, int n_bits, int n_digits) {
     constexpr double a_key = 3.0;
     const int digit_bits = (n_bits + n_digits - 1) / n_digits;
-    return n_digits * (a_key * static_cast<double>(n) +
-                       static_cast<double>(std::uint64_t{1} << digit_bits));
+    return n_digits *
+           (a_key * static_cast<double>(n) + static_cast<double>(std::uint64_t{1} << digit_bits));
   }
 
   std::vector<Key> sorted_, other_;

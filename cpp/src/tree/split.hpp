@@ -15,7 +15,7 @@ struct Split {
   std::uint32_t cut = 0;  ///< of numbers: codes up to this one go left
   double threshold = static_cast<double>(kUndefined);
   bool missing_left = false;
-  bool has_missing = false;             ///< whether a value was missing in the node
+  bool has_missing = false;  ///< whether a value was missing in the node
   bool is_heavier_left = false;
   std::vector<std::uint8_t> goes_left;  ///< of categories: 1 for codes that do; 2 for absent ones
   double left_level = 0, right_level = 0;

@@ -55,14 +55,17 @@ class FeatureSplitter {
       if (settings_.splitter == Splitter::best &&
           (std::size_t{column.n_codes} + 1) * tally_.bin_width() <= items_.size())
         return search_all_bins(view);
-    set_codes([&](std::size_t i) {
-      return make_key(view[items_[i].row], tally_.load(items_[i], i));
-    });
+    set_codes(
+        [&](std::size_t i) { return make_key(view[items_[i].row], tally_.load(items_[i], i)); });
     if (!node_.varies()) return false;
-    if (column.is_category) search_categories();
-    else if (settings_.splitter != Splitter::best) search_by_rule();
-    else if (node_.n_missing > 0) search_with_missing();
-    else if (!search_bins()) search_sorted();
+    if (column.is_category)
+      search_categories();
+    else if (settings_.splitter != Splitter::best)
+      search_by_rule();
+    else if (node_.n_missing > 0)
+      search_with_missing();
+    else if (!search_bins())
+      search_sorted();
     return true;
   }
 
@@ -133,13 +136,16 @@ class FeatureSplitter {
     keys_.clear();
     missing_.clear();
     for (const Key key : node_.keys) {
-      if (code_of(key) == column_->n_codes) missing_.push_back(load_of(key));
-      else keys_.push_back(key);
+      if (code_of(key) == column_->n_codes)
+        missing_.push_back(load_of(key));
+      else
+        keys_.push_back(key);
     }
   }
 
   void search_categories() {
-    categories_.search(items_, node_.keys, column_->n_codes, settings_.splitter == Splitter::random);
+    categories_.search(items_, node_.keys, column_->n_codes,
+                       settings_.splitter == Splitter::random);
   }
 
   // ---------------------------------------------------------------------------------- best numbers
@@ -242,7 +248,8 @@ class FeatureSplitter {
       tally_.add_to_bin(first + view[items_[i].row] * width, items_[i], i);
       tally_.add_to_bin(second + view[items_[i + 1].row] * width, items_[i + 1], i + 1);
     }
-    if (n % 2 == 1) tally_.add_to_bin(first + view[items_[n - 1].row] * width, items_[n - 1], n - 1);
+    if (n % 2 == 1)
+      tally_.add_to_bin(first + view[items_[n - 1].row] * width, items_[n - 1], n - 1);
     for (std::size_t k = 0; k < size; ++k) first[k] += std::exchange(second[k], Bin{0});
   }
 
@@ -270,7 +277,8 @@ class FeatureSplitter {
       ++n_cuts;
       if (!cuts_.is_best(scan)) continue;
       cuts_.take(scan);
-      cuts_.set_number_cut(code, std::numeric_limits<double>::infinity(), missing_left, has_missing);
+      cuts_.set_number_cut(code, std::numeric_limits<double>::infinity(), missing_left,
+                           has_missing);
       is_pending = true;
     }
     cuts_.count_candidates(n_cuts);
@@ -285,8 +293,8 @@ class FeatureSplitter {
       return scan_numbers(keys_, {}, missing_, false, true);
     const double threshold = rule_threshold();
     const auto& values = column_->values;
-    const auto above = std::upper_bound(values.begin() + node_.low, values.begin() + node_.high,
-                                        threshold);
+    const auto above =
+        std::upper_bound(values.begin() + node_.low, values.begin() + node_.high, threshold);
     const auto cut = static_cast<std::uint32_t>(above - values.begin()) - 1;
     // Two values are left: those up to the cut, and those above it.
     for (Key& key : keys_) key = make_key(code_of(key) > cut, load_of(key));

@@ -16,8 +16,7 @@ double sampled_density(const DenseRows<T>& rows);
 /// Writes where each row begins among the values other than 0, and after the last their number:
 /// n_rows + 1 entries. Returns that number.
 template <class T>
-std::int64_t count_nonzero(const DenseRows<T>& rows, std::span<std::int64_t> begins,
-                           int n_threads);
+std::int64_t count_nonzero(const DenseRows<T>& rows, std::span<std::int64_t> begins, int n_threads);
 
 /// Writes the values other than 0 and their columns to where count_nonzero says they begin; nothing
 /// is written outside the bounds, whatever they are.

@@ -9,10 +9,9 @@
 
 namespace hedgerow {
 
-using Matrix =
-    std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float, std::int32_t>,
-                 SparseRows<float, std::int64_t>, SparseRows<double, std::int32_t>,
-                 SparseRows<double, std::int64_t>>;
+using Matrix = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float, std::int32_t>,
+                            SparseRows<float, std::int64_t>, SparseRows<double, std::int32_t>,
+                            SparseRows<double, std::int64_t>>;
 
 inline std::int64_t n_rows(const Matrix& matrix) {
   return std::visit([](const auto& rows) { return rows.n_rows; }, matrix);

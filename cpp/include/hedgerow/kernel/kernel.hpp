@@ -99,8 +99,9 @@ constexpr double kRoundingUnit = 0x1p-53;
 
 /// How exact float64 values are among the rows of one matrix.
 struct KernelRounding {
-  std::vector<double> sizes;  ///< |K(i, j)| <= sizes[i] sizes[j] for a positive semi-definite kernel
-  double error;               ///< |computed K(i, j) - K(i, j)| <= error sizes[i] sizes[j]
+  std::vector<double>
+      sizes;     ///< |K(i, j)| <= sizes[i] sizes[j] for a positive semi-definite kernel
+  double error;  ///< |computed K(i, j) - K(i, j)| <= error sizes[i] sizes[j]
 };
 
 /// Of values in float64, or of those of precise_kernel_sums.

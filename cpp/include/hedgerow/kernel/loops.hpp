@@ -15,8 +15,9 @@ struct PackedTile {
   const T* cols;
   std::int64_t n_rows;
   std::int64_t n_cols;
-  std::int64_t depth;   ///< features to fold
-  std::int64_t stride;  ///< features that a strip holds, from the first one to fold on: at least depth
+  std::int64_t depth;  ///< features to fold
+  std::int64_t
+      stride;  ///< features that a strip holds, from the first one to fold on: at least depth
 };
 
 /// A tile of kernel values with lines of coefficients, each of which is summed up for one
@@ -60,8 +61,8 @@ struct PairSteps {
   double* beta;
   const double* lower;
   const double* upper;
-  double* no_rise;  ///< 0, or -infinity if beta is at its upper bound
-  double* no_fall;  ///< 0, or infinity if it is at its lower bound
+  double* no_rise;       ///< 0, or -infinity if beta is at its upper bound
+  double* no_fall;       ///< 0, or infinity if it is at its lower bound
   std::int64_t ends[2];  ///< pairs are taken within [0, ends[0]) or within [ends[0], ends[1])
   double tolerance;
   std::int64_t max_steps;

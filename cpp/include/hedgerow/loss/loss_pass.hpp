@@ -44,6 +44,6 @@ LossSums loss_at(const LossShape& shape, const LossRows& rows, std::int64_t n_ro
 
 /// The sum of `smooth` at residual + step * change, and its derivatives in step.
 LossCurve loss_along(const LossShape& shape, const LossLine& line, std::int64_t n_rows,
-                       int n_threads);
+                     int n_threads);
 
 }  // namespace hedgerow

@@ -139,7 +139,8 @@ class BoxQp {
   Options options_;
 
   std::vector<double> beta_, scores_;  ///< of resting points; active ones have theirs in active_
-  std::vector<double> seen_;  ///< the sum of a point's betas that the scores of resting points know of
+  std::vector<double>
+      seen_;  ///< the sum of a point's betas that the scores of resting points know of
   std::vector<std::uint8_t> is_active_;
   Active active_;
   std::unique_ptr<RowStore> store_;

@@ -54,8 +54,9 @@ class ClassQp {
   struct Report {
     std::int64_t rounds;
     std::int64_t steps;  ///< points moved
-    double violation;    ///< of the points, or rho max |e_k|, before the last round if that was the limit
-    bool has_stalled;    ///< a round moved nothing
+    double
+        violation;  ///< of the points, or rho max |e_k|, before the last round if that was the limit
+    bool has_stalled;  ///< a round moved nothing
   };
 
   /// All that later rounds depend on; kernel values are computed again.

@@ -152,7 +152,7 @@ class DualCoordinateDescent {
   std::vector<std::int64_t> active_;     ///< ascending, so that an order depends on the set alone
   std::vector<std::int64_t> order_;      ///< the visits of one sweep
   std::vector<std::uint8_t> is_active_;  ///< per row
-  double shrink_above_;  ///< as in DualSweep, by what was last seen
+  double shrink_above_;                  ///< as in DualSweep, by what was last seen
   double shrink_below_;
 
   std::vector<double> scores_;

@@ -51,12 +51,12 @@ struct DualSweep {
   BoxShape box;          ///< not read by logistic_sweep
   double rho;
   double shift;
-  double excess;         ///< sum of beta, less what it should be; kept up to date
-  double shrink_above;   ///< a row is shrunk if the slope to its right is larger than this
-  double shrink_below;   ///< and the slope to its left smaller than this
-  double slope_max;      ///< the steepest way down to the left met so far, or 0
-  double slope_min;      ///< the steepest way down to the right met so far, or 0
-  std::int64_t n_shrunk; ///< rows shrunk so far
+  double excess;          ///< sum of beta, less what it should be; kept up to date
+  double shrink_above;    ///< a row is shrunk if the slope to its right is larger than this
+  double shrink_below;    ///< and the slope to its left smaller than this
+  double slope_max;       ///< the steepest way down to the left met so far, or 0
+  double slope_min;       ///< the steepest way down to the right met so far, or 0
+  std::int64_t n_shrunk;  ///< rows shrunk so far
 };
 
 /// Hyperplanes of several classes are stored in groups of so many: a whole number of registers.
@@ -103,10 +103,10 @@ struct ClassSteps {
   ClassDual dual;  ///< diagonal is K(p, p) + rho
   double* scores;  ///< of class k they begin at k * n_points, kept up to date
   std::int64_t n_points;
-  double* scratch;          ///< room for 2 * n_classes
-  const float* kernel;      ///< row-major, symmetric, whole vectors of columns
+  double* scratch;      ///< room for 2 * n_classes
+  const float* kernel;  ///< row-major, symmetric, whole vectors of columns
   std::int64_t ld;
-  double tolerance;         ///< a point that violates by no more stays as it is
+  double tolerance;  ///< a point that violates by no more stays as it is
   std::int64_t max_steps;
   std::int64_t n_steps;  ///< out: points that have moved
   double violation;      ///< out: the largest met
@@ -166,7 +166,7 @@ struct LossRows {
   const double* weight;
   const double* shift;  ///< null for 0; may be alpha
   double* residual;
-  double* alpha;  ///< out
+  double* alpha;      ///< out
   double* curvature;  ///< out
 };
 
@@ -262,8 +262,8 @@ struct RowLoops : PanelLoops<Rows, float>, PanelLoops<Rows, double> {
                                const double* v, double* out);
   /// out += sum of v_i (z_i . p) z_i over begin <= i < end, with z_i = (x_i, constant), or x_i if
   /// constant is 0
-  void (*add_gram_product)(const Rows& rows, std::int64_t begin, std::int64_t end,
-                           const double* v, double constant, const double* p, double* out);
+  void (*add_gram_product)(const Rows& rows, std::int64_t begin, std::int64_t end, const double* v,
+                           double constant, const double* p, double* out);
   /// out[i] = |x_i|^2 for begin <= i < end
   void (*sq_norms)(const Rows& rows, std::int64_t begin, std::int64_t end, double* out);
   void (*box_sweep)(const Rows& rows, DualSweep& sweep);
@@ -338,8 +338,7 @@ struct HotLoops : DenseLoops<float>,
   void (*box_joint_look)(const double* scores, JointSweep& sweep);
   /// C += alpha A B': A is m x k, B is n x k, C is m x n, all row-major.
   void (*gemm_nt)(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
-                  std::int64_t lda, const double* b, std::int64_t ldb, double* c,
-                  std::int64_t ldc);
+                  std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc);
   /// The same for m = n, in the lower triangle of C; what is above may be changed.
   void (*gemm_nt_lower)(std::int64_t m, std::int64_t k, double alpha, const double* a,
                         std::int64_t lda, const double* b, std::int64_t ldb, double* c,
@@ -379,10 +378,10 @@ struct HotLoops : DenseLoops<float>,
   /// Writes alpha and curvature of the rows begin ... end - 1 by their residuals, and adds to the
   /// sums.
   void (*loss_at)(const LossShape& shape, const LossRows& rows, std::int64_t begin,
-                 std::int64_t end, LossSums& sums);
+                  std::int64_t end, LossSums& sums);
   /// Adds what the rows begin ... end - 1 contribute.
   void (*loss_along)(const LossShape& shape, const LossLine& line, std::int64_t begin,
-                       std::int64_t end, LossCurve& curve);
+                     std::int64_t end, LossCurve& curve);
 };
 
 }  // namespace hedgerow

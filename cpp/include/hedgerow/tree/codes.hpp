@@ -36,7 +36,8 @@ struct CodeColumn {
   bool is_category = false;
   bool has_missing = false;
   std::vector<double> values;  ///< the number behind each code, ascending; empty for categories
-  std::vector<double> upper_edges;  ///< of a binned feature, where each bin ends; the last is infinity
+  std::vector<double>
+      upper_edges;  ///< of a binned feature, where each bin ends; the last is infinity
 
   std::uint32_t mask() const { return 0xFFFFFFFFu >> (32 - 8 * width); }
   CodeView view() const { return {bytes.data(), width, mask()}; }
@@ -57,9 +58,9 @@ struct CodeTable {
   std::vector<CodeColumn> columns;
   bool is_single = true;  ///< whether all numbers came in single precision
 
-  std::vector<std::uint8_t> rows;     ///< the same codes row by row; empty if they would be too many
+  std::vector<std::uint8_t> rows;  ///< the same codes row by row; empty if they would be too many
   std::size_t row_stride = 0;
-  std::vector<std::size_t> offsets;   ///< of each feature in a row
+  std::vector<std::size_t> offsets;  ///< of each feature in a row
   CodeView view_by_rows(std::size_t feature) const {
     return {rows.data() + offsets[feature], row_stride, columns[feature].mask()};
   }

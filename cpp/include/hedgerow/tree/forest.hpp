@@ -19,7 +19,7 @@ namespace hedgerow {
 /// are categories, of which a set fits into the node.
 template <class T>
 struct PackedNode {
-  T threshold;         ///< infinity in leaves; of a split by categories, bits: the set, or where its words begin
+  T threshold;  ///< infinity in leaves; of a split by categories, bits: the set, or where its words begin
   std::uint32_t asks;  ///< feature, and the flags below; of a leaf, kMissingLeft
   std::int32_t next;   ///< the left child, from the tree's first node; of a leaf, itself
 };
@@ -30,7 +30,7 @@ constexpr std::uint32_t kFeatureBits = kByCategories - 1;
 
 struct ForestShape {
   std::int64_t n_outputs = 1;
-  std::int64_t width = 1;      ///< the most classes of an output, 1 for numbers
+  std::int64_t width = 1;  ///< the most classes of an output, 1 for numbers
   bool has_classes = false;
   std::vector<std::int64_t> n_categories;  ///< of each feature
 };
@@ -59,16 +59,16 @@ class Forest {
 
   /// What is stored of the trees; everything else follows from it.
   struct Parts {
-    std::vector<std::int64_t> begins;          ///< of each tree's nodes, and the end of the last one's
-    std::vector<std::uint8_t> is_leaf;         ///< of each node
-    std::vector<std::uint32_t> asks;           ///< of inner nodes; of leaves of one class, the class
-    std::vector<double> threshold;             ///< of each split by numbers
-    std::vector<std::uint32_t> word_start;     ///< of each split by categories
-    std::vector<std::uint8_t> has_line;        ///< of each leaf: whether it has a line of values
-    std::vector<double> lines;                 ///< n_outputs x width values a line
-    bool lines_are_counts = false;             ///< whether lines are to be divided by the leaf's weight
+    std::vector<std::int64_t> begins;       ///< of each tree's nodes, and the end of the last one's
+    std::vector<std::uint8_t> is_leaf;      ///< of each node
+    std::vector<std::uint32_t> asks;        ///< of inner nodes; of leaves of one class, the class
+    std::vector<double> threshold;          ///< of each split by numbers
+    std::vector<std::uint32_t> word_start;  ///< of each split by categories
+    std::vector<std::uint8_t> has_line;     ///< of each leaf: whether it has a line of values
+    std::vector<double> lines;              ///< n_outputs x width values a line
+    bool lines_are_counts = false;  ///< whether lines are to be divided by the leaf's weight
     std::vector<std::uint64_t> words;
-    std::vector<double> leaf_weight;           ///< of each leaf
+    std::vector<double> leaf_weight;  ///< of each leaf
   };
   Parts parts() const;
 
@@ -111,16 +111,16 @@ class Forest {
   std::vector<double> weight_of_lines() const;
 
   ForestShape shape_;
-  bool is_single_;                             ///< whether thresholds have the digits of a float
+  bool is_single_;  ///< whether thresholds have the digits of a float
   Sets sets_ = Sets::none;
-  std::vector<std::uint32_t> by_categories_;   ///< the features of categories
+  std::vector<std::uint32_t> by_categories_;  ///< the features of categories
   std::variant<Nodes<float>, Nodes<double>> nodes_;
   std::vector<std::int32_t> answers_;  ///< of each leaf: its class, or -1 - its line
   std::vector<std::uint8_t> is_leaf_;
   std::vector<std::int64_t> begins_{0};
   std::vector<double> lines_;
   std::vector<std::uint64_t> words_;  ///< of sets that are not in the nodes
-  std::vector<double> leaf_weight_;  ///< in the order of the leaves among the nodes
+  std::vector<double> leaf_weight_;   ///< in the order of the leaves among the nodes
 };
 
 }  // namespace hedgerow

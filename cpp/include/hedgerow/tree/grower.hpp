@@ -24,13 +24,14 @@ enum class Splitter { best, random, mean, median };
 struct TreeSettings {
   Splitter splitter = Splitter::best;
   std::int64_t max_features = std::numeric_limits<std::int64_t>::max();  ///< of those that vary
-  std::int64_t max_depth = -1;                                          ///< none if negative
+  std::int64_t max_depth = -1;                                           ///< none if negative
   std::int64_t min_samples_split = 2;
   std::int64_t min_samples_leaf = 1;
   double min_weight_leaf = 0.0;
   std::int64_t max_leaf_nodes = -1;  ///< none if negative; else the best split is made first
   double min_impurity_decrease = 0.0;
-  bool in_any_order = false;  ///< whether of features that are equally good any may be taken, not the first
+  bool in_any_order =
+      false;  ///< whether of features that are equally good any may be taken, not the first
   std::vector<std::int8_t> monotonic;  ///< empty, or 1, 0 or -1 for each feature
 };
 
@@ -92,7 +93,6 @@ struct TreeTask {
 /// there, or have no weight, teach nothing, but their leaves are told too. Random choices are those
 /// of (seed, stream). When the thread's token asks to stop, nodes that are still open become leaves.
 FlatTree grow_tree(const TreeTask& task, const TreeSettings& settings,
-                   std::span<const std::uint32_t> counts, std::uint64_t seed,
-                   std::uint64_t stream);
+                   std::span<const std::uint32_t> counts, std::uint64_t seed, std::uint64_t stream);
 
 }  // namespace hedgerow

@@ -27,9 +27,11 @@ class OutOfBag {
 
   std::size_t n_rows() const { return is_judged_.size(); }
   const OutOfBagTargets& targets() const { return targets_; }
-  std::vector<double>& sums() { return sums_; }                  ///< width values an output and row
-  std::vector<std::int32_t>& n_trees() { return n_trees_; }      ///< whose samples lack the row
-  std::vector<double>& tree_losses() { return tree_losses_; }    ///< of these trees one by one, summed
+  std::vector<double>& sums() { return sums_; }              ///< width values an output and row
+  std::vector<std::int32_t>& n_trees() { return n_trees_; }  ///< whose samples lack the row
+  std::vector<double>& tree_losses() {
+    return tree_losses_;
+  }  ///< of these trees one by one, summed
 
   /// Takes in a tree; rows of which counts is 0 are out of its bag. Returns the error of all so far.
   double add(const FlatTree& tree, std::span<const std::uint32_t> counts);

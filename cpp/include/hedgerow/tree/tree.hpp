@@ -12,10 +12,10 @@ constexpr std::int64_t kNoChild = -1;
 constexpr std::int64_t kUndefined = -2;
 
 struct FlatTree {
-  std::vector<std::int64_t> feature;          ///< kUndefined for leaves
-  std::vector<double> threshold;              ///< at most this goes left; kUndefined if there is none
-  std::vector<std::int64_t> left, right;      ///< kNoChild for leaves
-  std::vector<std::uint8_t> missing_left;     ///< where missing and unseen values go
+  std::vector<std::int64_t> feature;       ///< kUndefined for leaves
+  std::vector<double> threshold;           ///< at most this goes left; kUndefined if there is none
+  std::vector<std::int64_t> left, right;   ///< kNoChild for leaves
+  std::vector<std::uint8_t> missing_left;  ///< where missing and unseen values go
   std::vector<double> impurity;
   std::vector<std::int64_t> n_samples;
   std::vector<double> weight;
@@ -25,7 +25,7 @@ struct FlatTree {
   std::vector<std::uint64_t> category_words;  ///< sets of categories that go left
   std::vector<std::int32_t> leaf_of_row;      ///< for every row of the table
   std::int64_t n_outputs = 1;
-  std::int64_t value_width = 1;               ///< n_outputs times the most classes of an output
+  std::int64_t value_width = 1;  ///< n_outputs times the most classes of an output
   bool was_stopped = false;
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
