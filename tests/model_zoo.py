@@ -207,10 +207,13 @@ def specimen(name: str) -> Specimen:
 
 
 def savable_classes() -> set[str]:
-    """Return the names of all public classes that a file may hold."""
+    """Return the names of all public classes that a file may hold.
+
+    A FunctionKernel is declared so that its function is named when it is refused.
+    """
     public = [getattr(h, name) for name in h.__all__]
     classes = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
-    return {cls.__name__ for cls in classes if cls in _by_class}
+    return {cls.__name__ for cls in classes if cls in _by_class and cls is not h.FunctionKernel}
 
 
 # ------------------------------------------------------------------------------ use of a model
@@ -219,6 +222,7 @@ ANSWERS = (HedgerowError, NotFittedError)
 """The only errors that a model may raise, whatever its file held."""
 
 _SKIPPED = {
+    "block",  # takes rows that were checked
     "fit",
     "fit_files",
     "fit_predict",

@@ -171,6 +171,7 @@ class _ClassesRounding(LinearRounding):
         """Add what the alphas of some rows gain in the dual; return how large those of each row are."""
         sizes: Vector = np.sum(np.abs(alpha), axis=1)
         self._gain += float(np.sum(sizes))
+        self._gain_of_blocks += float(np.sum(sizes))
         return sizes
 
 

@@ -112,7 +112,8 @@ class LinearRounding:
         self._intercept = abs(b)
         self._worst_score = self._longest = 0.0
         self._losses = self._of_losses = 0.0
-        self._gain = self._net_gain = self._sum = self._sum_of_lengths = 0.0
+        self._gain = self._net_gain = self._gain_of_blocks = 0.0
+        self._sum = self._sum_of_lengths = 0.0
         self._n_rows = 0
 
     def add(self, problem: LinearProblem, scores: Vector, alpha: Vector) -> None:
@@ -156,7 +157,9 @@ class LinearRounding:
         """Add what the alphas of some rows gain in the dual; return how large those of each row are."""
         weight, sizes, target = problem.weight[rows], np.abs(alpha), problem.target[rows]
         price = problem.loss.conjugate(alpha, weight)
-        self._net_gain += float(np.sum(target * alpha - price))
+        net_gain = float(np.sum(target * alpha - price))
+        self._net_gain += net_gain
+        self._gain_of_blocks += abs(net_gain)
         self._gain += float(np.sum(np.abs(target) * sizes + np.abs(price)))
         self._gain += problem.loss.conjugate_terms * float(np.sum(weight))
         return sizes
@@ -186,7 +189,9 @@ class LinearRounding:
         return self._of_cost * self._cost + of_losses
 
     def _of_dual(self, v: Vector, of_v: float) -> float:
-        error = (self._of_sums + LAST_PLACES * UNIT) * self._gain
+        error = (self._of_sums + LAST_PLACES * self._unit) * self._gain
+        if self._problem.is_precise:  # sums over blocks of rows end in float64
+            error += LAST_PLACES * UNIT * self._gain_of_blocks
         if self._problem.intercept == "free":  # the alphas of the two sides may not quite balance
             error += 2.0 * self._intercept * self._of_sums * self._sum
         if self._problem.penalty.bounds_dual:

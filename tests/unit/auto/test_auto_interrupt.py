@@ -68,7 +68,7 @@ def test_a_search_that_is_interrupted_ends_with_the_best_of_its_whole_folds(n_jo
 
 def test_before_the_first_fold_is_whole_the_value_nearest_to_1_is_taken() -> None:
     with pytest.raises(AutoInterrupt) as caught:
-        auto_fit(*rows(), Cs=CS, progress=press_after(1))
+        auto_fit(*rows(), Cs=CS, progress=press_after(1), n_jobs=1)
     result = caught.value.finish()
     assert (result.C, result.n_folds, result.scores) == (1.0, 0, ())
     assert result.certificate.is_certified
@@ -138,7 +138,7 @@ def test_the_second_ctrl_c_leaves_at_once_with_nothing(when: str, monkeypatch) -
             auto_fit(*rows(), Cs=CS, n_jobs=1, progress=press_twice)
     else:
         with pytest.raises(AutoInterrupt) as first:
-            auto_fit(*rows(), Cs=CS, progress=press_after(1))
+            auto_fit(*rows(), Cs=CS, progress=press_after(1), n_jobs=1)
         monkeypatch.setattr(TableEncoder, "fit", lambda *_: press())
         with pytest.raises(KeyboardInterrupt) as caught:
             first.value.finish()

@@ -213,7 +213,7 @@ def test_a_search_is_interrupted_and_raises():
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        auto_fit(X, y, progress=progress)
+        auto_fit(X, y, progress=progress, n_jobs=1)
     assert len(done) == 1
 
 
