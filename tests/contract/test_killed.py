@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 WORK = """
 import sys, time, warnings
 import numpy as np
@@ -67,6 +69,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_killed_work_goes_on_and_ends_with_the_same_bits(tmp_path: Path) -> None:
     began = time.monotonic()
     with start() as process:

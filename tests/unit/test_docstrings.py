@@ -15,6 +15,8 @@ from numpydoc.validate import validate
 
 import hedgerow
 
+pytestmark = pytest.mark.long
+
 CHECKS = {
     "GL01": "text starts on the line of the quotes",
     "GL03": "no double blank lines",

@@ -12,7 +12,10 @@ import pytest
 from tests.fuzz.target import MOST_STEPS, TARGETS, find_target
 from tests.unit.fuzz_planted import BAD, CRASH, FINE
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # seeds are fits that need not converge
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore"),  # seeds are fits that need not converge
+]
 
 ROOT = Path(__file__).parents[2]
 CORPUS = sorted((ROOT / "tests/fuzz/corpus").glob("*/*.input"))

@@ -29,6 +29,8 @@ from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.errors import ParameterError
 from hedgerow.monitor import current, monitored
 
+pytestmark = pytest.mark.long
+
 X, Y = load_digits(return_X_y=True)
 X, Y = np.ascontiguousarray(X[:500]), Y[:500]
 

@@ -33,6 +33,8 @@ from hedgerow._engine import check_n_threads, side_by_side
 from hedgerow.losses import LOSSES, REGRESSION_LOSSES
 from hedgerow.solvers import SOLVERS
 
+pytestmark = pytest.mark.long
+
 KINDS = ["dense64", "dense32", "csr"]
 CASES = [
     pytest.param(solver, loss, penalty, kind, id=f"{name}-{loss}-{penalty}-{kind}")

@@ -32,6 +32,8 @@ from benchmarks.worker import FellBackError
 from hedgerow.errors import FileAccessError, ParameterError
 from tests.unit.benchmarks.benchmark_data import DATA, INTERCEPTS, LOSSES, C, best, three_classes
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 
 # ---------------------------------------------------------------------------- the adapters

@@ -14,6 +14,8 @@ from benchmarks.peers.scipy import ScipyBootstrap
 from benchmarks.suites import load_suite
 from hedgerow import bootstrap
 
+pytestmark = pytest.mark.long
+
 DATA = ten_thousand_rows(None).thinned(500)
 AT_MOST = load_suite("bootstrap").targets[0].at_most
 

@@ -29,6 +29,8 @@ from benchmarks.datasets import two_clouds
 from benchmarks.report import CaseReport, Report
 from benchmarks.worker import FellBackError
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 LADDER = {1.0: 0.01, 0.1: 0.02, 0.01: 0.2}
 """Seconds by tolerance, far enough apart that a busy machine does not change their order."""

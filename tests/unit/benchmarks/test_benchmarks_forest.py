@@ -27,6 +27,8 @@ from benchmarks.suites.forest_oob import OutOfBag
 from benchmarks.suites.kernel_predict import Predictor, PredictTask, with_test_rows
 from benchmarks.worker import FellBackError
 
+pytestmark = pytest.mark.long
+
 CLASSES, NUMBERS = ForestTask(n_trees=10), ForestTask("numbers", n_trees=10)
 
 

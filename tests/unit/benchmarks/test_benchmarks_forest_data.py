@@ -13,6 +13,8 @@ from benchmarks.datasets import from_folder
 from benchmarks.suites.forest import some_of_covtype
 from hedgerow.errors import DataError, UnavailableError
 
+pytestmark = pytest.mark.long
+
 
 def write(file, text):
     opener = {".bz2": bz2.open, ".gz": gzip.open}[file.suffix]

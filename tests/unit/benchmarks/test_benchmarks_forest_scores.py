@@ -17,6 +17,8 @@ from benchmarks.datasets import Dataset
 from benchmarks.forest_scores import ForestTask, compare_scores, judge_score, score
 from benchmarks.report import CaseReport, Report
 
+pytestmark = pytest.mark.long
+
 CLASSES, NUMBERS = ForestTask(n_trees=10), ForestTask("numbers", n_trees=10)
 
 

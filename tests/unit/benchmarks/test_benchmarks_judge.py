@@ -20,6 +20,8 @@ from tests.unit.benchmarks.benchmark_data import (
     signs_of_each_problem,
 )
 
+pytestmark = pytest.mark.long
+
 LOSS_OF_A_MARGIN = {
     "hinge": lambda m: max(0.0, 1 - m),
     "squared_hinge": lambda m: max(0.0, 1 - m) ** 2,

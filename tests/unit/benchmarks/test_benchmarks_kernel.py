@@ -21,6 +21,8 @@ from benchmarks.suites.kernel_predict import Predictor, PredictTask, with_test_r
 from hedgerow.errors import UnavailableError
 from tests.unit.benchmarks.benchmark_data import as_sparse, three_classes
 
+pytestmark = pytest.mark.long
+
 CLASSES = KernelTask(3.0, 0.2)
 NUMBERS = KernelTask(3.0, 0.2, "numbers", epsilon=0.05)
 

@@ -15,6 +15,8 @@ from benchmarks.objectives import LinearTask
 from benchmarks.suites.linear_memory import SUITE, Weighed, allowance
 from benchmarks.worker import FellBackError
 
+pytestmark = pytest.mark.long
+
 TASK = LinearTask("hinge", 1.0)
 MEGABYTE = 10**6
 

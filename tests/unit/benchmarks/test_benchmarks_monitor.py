@@ -10,6 +10,8 @@ from benchmarks.suites import monitor as suite
 from hedgerow import LinearSVC, Perceptron
 from hedgerow.monitor import Monitor
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     "model", [LinearSVC(), LinearSVC(solver="dual_coordinate_descent"), Perceptron(tol=10.0)]

@@ -219,6 +219,7 @@ def test_bad_files_are_named(tmp_path):
         LinearSVC().fit_files(path, n_features=600)
 
 
+@pytest.mark.long
 def test_blocks_of_a_line_can_be_sampled(tmp_path):
     path = svm_file(tmp_path, *small_rows(40))
     whole = LinearSVC(random_state=0).fit_files(path)

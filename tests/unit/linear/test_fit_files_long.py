@@ -19,6 +19,8 @@ from hedgerow.data.io.ahead import read_ahead
 from hedgerow.monitor import keeping_in
 from hedgerow.persist.state_file import write_state
 
+pytestmark = pytest.mark.long
+
 ENDLESS = {"tol": 1e-300, "C": 1e4, "max_iter": 10**9, "random_state": 0}
 DESCENT = "dual_coordinate_descent"
 

@@ -12,6 +12,8 @@ from hedgerow.data.io import Block
 from hedgerow.data.io.cache import BlockCache, FileVector
 from hedgerow.data.rows import matrix_of
 
+pytestmark = pytest.mark.long
+
 N_ROWS, N_FEATURES = 20_000, 12
 BLOCK = 20_000
 """Bytes of a block: some 60 blocks, of whose rows a sample holds a fifteenth."""

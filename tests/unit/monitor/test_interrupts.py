@@ -244,6 +244,7 @@ def test_in_another_thread_a_fit_leaves_ctrl_c_alone():
 # ------------------------------------------------------------------------------------- in the core
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(5000, 2500), (2500, 5000)])
 def test_the_core_is_interrupted_within_products_and_factorisations(shape):
     # Either system has 2500 unknowns: a product takes 10^10 multiplications, and the factorisation

@@ -110,6 +110,7 @@ def test_code_without_a_module_can_be_warned():
     assert len(told) == 1
 
 
+@pytest.mark.long
 def test_a_worker_process_says_it_once_and_points_at_the_program(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

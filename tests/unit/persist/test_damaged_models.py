@@ -19,6 +19,8 @@ from hedgerow.errors import ModelFormatError
 from tests.model_zoo import SPECIMENS, exercise, savable_classes, specimen
 from tests.unit.persist.forged_files import forge, state_and_arrays
 
+pytestmark = pytest.mark.long
+
 SWEPT = [
     "kept/LinearSVC-isotonic-three",
     "LinearSVC-by-parts",

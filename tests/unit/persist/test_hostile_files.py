@@ -22,6 +22,8 @@ from hedgerow.kernels import RBF, Linear, Precomputed
 from hedgerow.persist import layout, read_state, write_state
 from tests.unit.persist.forged_files import forge, joined, parts_of, state_and_arrays
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))
 SPARSE = sp.csr_array(np.where(np.abs(X) > 0.7, X, 0.0))

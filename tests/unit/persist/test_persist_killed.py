@@ -17,6 +17,8 @@ import hedgerow
 from hedgerow.errors import FileAccessError
 from hedgerow.persist.atomic import _prefix, atomic_write
 
+pytestmark = pytest.mark.long
+
 KILLS = 60
 WIDTHS = {1: 20_000, 2: 60_000}
 """Coefficients of the two models, many enough that a save takes longer than a start of it."""

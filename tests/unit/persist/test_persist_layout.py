@@ -15,6 +15,8 @@ from hedgerow.errors import ModelFormatError, ParameterError
 from hedgerow.persist import layout, load, read_state, streams, write_state
 from tests.unit.persist.forged_files import forged, joined, parts_of
 
+pytestmark = pytest.mark.long
+
 DTYPES = [
     np.bool_,
     *(np.dtype(f"{kind}{n}") for kind in "iu" for n in (1, 2, 4, 8)),

@@ -334,6 +334,7 @@ def test_the_example_shows_a_tree_and_saves_it(tmp_path, capsys):
 # ------------------------------------------------------------------------------- depth and refusal
 
 
+@pytest.mark.long
 def test_a_chain_of_a_hundred_thousand_splits_overflows_nothing():
     model = TreeModel(chain(100_000), np.array(["even", "odd"]))
     assert export_text(model).count("truncated branch") == 1
