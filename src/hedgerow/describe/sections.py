@@ -254,10 +254,10 @@ def _weights(weights: dict[str, Any] | None) -> Iterator[str | Listing]:
         return
     yield _weights_title(weights)
     yield _listing(weights["strongest"], has_labels=weights["n_planes"] > 1, is_signed=True)
-    shown = _listed([short(intercept) for intercept in weights["intercepts"]])
+    shown = _listed([short(float(intercept)) for intercept in weights["intercepts"]])
     yield f"{'Intercept' if weights['n_planes'] == 1 else 'Intercepts'} {shown}."
     if weights["width"] is not None:
-        yield f"The margin is {short(weights['width'])} wide (2/|w|)."
+        yield f"The margin is {short(float(weights['width']))} wide (2/|w|)."
 
 
 def _weights_title(weights: dict[str, Any]) -> str:
@@ -276,7 +276,7 @@ def _importances(found: dict[str, Any] | None) -> Iterator[str | Listing]:
     if found is None or not found["strongest"]:
         return
     yield f"{_how_many(found, 'feature', 'most important')}, by {_MEASURES[found['measure']]}:"
-    has_negative = any(entry["value"] < 0 for entry in found["strongest"])
+    has_negative = any(float(entry["value"]) < 0 for entry in found["strongest"])
     yield _listing(found["strongest"], has_labels=False, is_signed=has_negative)
 
 
