@@ -74,9 +74,8 @@ def _bars(page: Page, listing: Listing) -> Iterator[Text]:
     figures = _figures(listing.values, "+" if listing.is_signed else "")
     lines = aligned(list(zip(names, figures, strict=True)))
     room = min(page.body_width - len(lines[0]) - 2, _LONGEST_BAR)
-    largest = abs(listing.values[0]) or 1.0
-    for line, value in zip(lines, listing.values, strict=True):
-        drawn = bar(marks, value / largest, room) if room > 0 else ""
+    for line, share in zip(lines, listing.shares, strict=True):
+        drawn = bar(marks, share, room) if room > 0 else ""
         yield Text(f"{line}  {drawn}".rstrip())
 
 

@@ -32,12 +32,12 @@ def _row(section: Section) -> str:
 
 
 def _bars(listing: Listing) -> str:
-    largest = max(map(abs, listing.values)) or 1.0
     labels = listing.labels or ("",) * len(listing.names)
     rows = []
-    for name, label, value in zip(listing.names, labels, listing.values, strict=True):
-        width = max(1, round(abs(value) / largest * _BAR_WIDTH))
-        colour = "#4c78a8" if value >= 0 else "#e45756"
+    bars = zip(listing.names, labels, listing.values, listing.shares, strict=True)
+    for name, label, value, share in bars:
+        width = max(1, round(abs(share) * _BAR_WIDTH))
+        colour = "#4c78a8" if share >= 0 else "#e45756"
         bar = f'<div style="width: {width}px; height: 9px; background: {colour}"></div>'
         sign = "+" if listing.is_signed else ""
         cells = [escape(name), escape(label), f"{value:{sign}.4g}", bar]

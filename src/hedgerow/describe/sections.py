@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,16 @@ class Listing:
     labels: tuple[str, ...] | None
     values: tuple[float, ...]
     is_signed: bool
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Each value as a share of the largest finite one; 1 for infinity, 0 for what is not a number."""
+        finite = [abs(value) for value in self.values if math.isfinite(value)]
+        largest = max(finite, default=1.0) or 1.0
+        return tuple(
+            0.0 if math.isnan(value) else max(-1.0, min(value / largest, 1.0))
+            for value in self.values
+        )
 
 
 @dataclass(frozen=True)

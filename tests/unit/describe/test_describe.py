@@ -353,3 +353,10 @@ def test_a_description_is_a_dictionary():
     found = describe(SVC())
     assert isinstance(found, Description)
     assert dict(found) == found
+
+
+def test_bars_of_values_that_are_not_finite_can_be_drawn():
+    from hedgerow.describe.sections import Listing
+
+    listing = Listing(("a", "b", "c", "d"), None, (np.inf, -2.0, 1.0, np.nan), is_signed=True)
+    assert listing.shares == (1.0, -1.0, 0.5, 0.0)
