@@ -140,6 +140,8 @@ class Forest(LeafProximity, JackknifeVariance):
         source = view_table(X)
         paths = [tree.decision_path(source) for tree in self.estimators_]
         starts = np.cumsum([0, *(path.shape[1] for path in paths)])
+        if not paths:  # of a fit that was stopped before its first tree
+            return sp.csr_matrix((source.shape[0], 0)), starts
         return sp.hstack(paths).tocsr(), starts
 
     def importances(
